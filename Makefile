@@ -1,0 +1,49 @@
+# Every target works from a fresh clone: the virtual environment is made on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types fix bench guests proto clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $(STAMP)
+
+setup: $(STAMP) ## Make the virtual environment with everything in it
+
+demo: $(STAMP) ## Run the multi-tenant masking and filtering job on sample events
+	$(BIN)/wasm-host demo
+
+test: $(STAMP) ## Run the tests
+	$(BIN)/python -m pytest -q
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+check: lint types test ## Everything that CI runs
+
+fix: $(STAMP) ## Format and repair what can be repaired by machine
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## Measure, side by side
+	$(BIN)/python -m benchmarks
+
+guests: $(STAMP) ## Build the example guests whose toolchains are here
+	$(BIN)/python -m guest_examples.build
+
+proto: $(STAMP) ## Regenerate the protobuf code
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. abi/event.proto
+
+clean: ## Remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
