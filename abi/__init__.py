@@ -8,7 +8,7 @@ Knows neither wasmtime nor Spark. The normative text is `SPEC.md` in this folder
     'users'
 """
 
-from abi.errors import AbiError, DecodeError, EncodeError, TransformError
+from abi.errors import AbiError, ConfigRefused, DecodeError, EncodeError, EventFailure, TransformError
 from abi.event_pb2 import Event, Operation, SnapshotMetadata, SourceMetadata, TransactionMetadata
 from abi.names import ABI_VERSION
 from abi.packing import ResultKind, pack_result, unpack_result
@@ -16,9 +16,11 @@ from abi.packing import ResultKind, pack_result, unpack_result
 __all__ = [
     "ABI_VERSION",
     "AbiError",
+    "ConfigRefused",
     "DecodeError",
     "EncodeError",
     "Event",
+    "EventFailure",
     "Operation",
     "ResultKind",
     "SnapshotMetadata",

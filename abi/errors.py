@@ -3,7 +3,9 @@
     TransformError                 .code .message .hint .details
     └─ AbiError                    bytes or symbols break the contract
        ├─ EncodeError              a value cannot be written in the format asked for
-       └─ DecodeError              bytes cannot be read (.path, .offset)
+       ├─ DecodeError              bytes cannot be read (.path, .offset)
+       ├─ ConfigRefused            a native transform does not accept its configuration
+       └─ EventFailure             a native transform fails one event, with a message for people
 
 `wasm_host.errors` and `spark_udf.errors` continue the tree. Messages are one line and stand alone, because Spark turns
 an exception into text and may drop its cause.
@@ -63,3 +65,15 @@ class DecodeError(AbiError):
         """Byte offset in the input."""
         offset = self.details.get("offset")
         return offset if isinstance(offset, int) else None
+
+
+class ConfigRefused(AbiError):
+    """A native transform does not accept its configuration; the counterpart of a guest's non-zero `init`."""
+
+    code = "CONFIG_REFUSED"
+
+
+class EventFailure(AbiError):
+    """A native transform fails one event with a message for people; the counterpart of an answer of kind 2."""
+
+    code = "GUEST_FAILURE"
