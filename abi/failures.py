@@ -56,12 +56,12 @@ class FailureCode(StrEnum):
     OUTPUT_TOO_LARGE = (
         "OUTPUT_TOO_LARGE",
         "the answer is longer than one event's output may be",
-        ("max_output_bytes_per_event"),
+        "max_output_bytes_per_event",
     )
     TOO_MANY_OUTPUT_EVENTS = (
         "TOO_MANY_OUTPUT_EVENTS",
         "the answer holds more events than one may become",
-        ("max_output_events_per_event"),
+        "max_output_events_per_event",
     )
 
     # Broken contract.
@@ -70,12 +70,15 @@ class FailureCode(StrEnum):
     RESULT_OUT_OF_BOUNDS = "RESULT_OUT_OF_BOUNDS", "the answer's block does not lie inside the guest's memory"
     RESULT_OVERLAPS_INPUT = (
         "RESULT_OVERLAPS_INPUT",
-        ("the answer's block overlaps the input without being the input handed back"),
+        "the answer's block overlaps the input without being the input handed back",
     )
     RESULT_RESERVED_KIND = "RESULT_RESERVED_KIND", "the answer is of kind 3, which is reserved"
     RESULT_EMPTY = "RESULT_EMPTY", "the answer is of kind 0 or 1 with a null pointer or without bytes"
     OUTPUT_NOT_AN_EVENT = "OUTPUT_NOT_AN_EVENT", "the output does not parse as an Event"
     STREAM_MALFORMED = "STREAM_MALFORMED", "the answer of kind 1 is not a sequence of lengths and messages"
+
+    # Conversion for a dialect that does not read protobuf.
+    INPUT_NOT_AN_EVENT = "INPUT_NOT_AN_EVENT", "the input cannot be read as an Event, so it cannot be converted"
 
     # Transforms in plain Python.
     NATIVE_EXCEPTION = "NATIVE_EXCEPTION", "a transform in plain Python raised an exception"
