@@ -1,0 +1,1 @@
+"""The `drop_all` example: sources, native twin, cases and built modules. See its README."""

@@ -1,0 +1,1 @@
+"""The `mask_pii` example: sources, native twin, cases and built modules. See its README."""

@@ -1,0 +1,1 @@
+"""The `outbox` example: sources, native twin, cases and built modules. See its README."""

@@ -1,0 +1,1 @@
+"""The `project_columns` example: sources, native twin, cases and built modules. See its README."""

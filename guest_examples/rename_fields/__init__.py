@@ -1,0 +1,1 @@
+"""The `rename_fields` example: sources, native twin, cases and built modules. See its README."""
