@@ -1,0 +1,47 @@
+"""Zig, from PyPI (`ziglang`, pinned: a test compares the bytes of rebuilt guests)."""
+
+import importlib.util
+import sys
+import tempfile
+from pathlib import Path
+
+from guest_examples.toolchains.toolchain import EXAMPLES, Toolchain, run
+
+EXPORTS = ("wasm_host_abi_version", "alloc", "dealloc", "init", "transform")
+"""By name: `-rdynamic` would export the stack pointer as well."""
+
+
+def _missing() -> str | None:
+    if importlib.util.find_spec("ziglang"):
+        return None
+    return "the Python package ziglang is not installed (pip install ziglang==0.17.0)"
+
+
+def _compile(source: Path, target: Path) -> None:
+    sdk = EXAMPLES / "sdk" / "zig" / "sdk.zig"
+    with tempfile.TemporaryDirectory() as scratch:
+        built = Path(scratch) / "guest.wasm"
+        run(
+            [
+                sys.executable,
+                *(
+                    "-m",
+                    "ziglang",
+                    "build-exe",
+                    "-target",
+                    "wasm32-freestanding",
+                    "-mcpu",
+                    "generic+simd128+bulk_memory",
+                ),
+                # Bounds checks stay in: every example parses bytes that a stranger may have written.
+                *("-O", "ReleaseSafe", "-fno-entry", "-fstrip", "--stack", "65536"),
+                *(f"--export={name}" for name in EXPORTS),
+                f"-femit-bin={built}",
+                *("--dep", "sdk", f"-Mroot={source}", f"-Msdk={sdk}"),
+            ],
+            cwd=Path(scratch),
+        )
+        target.write_bytes(built.read_bytes())
+
+
+TOOLCHAIN = Toolchain("zig", "{name}/{name}.zig", _missing, _compile, is_reproducible=True)
