@@ -123,7 +123,7 @@ static uint32_t characters_of(wh_bytes text) {
     return count;
 }
 
-static void put_last_characters(wh_buffer *out, wh_bytes text, uint32_t shown, wh_buffer *scratch) {
+static void put_last_characters(wh_buffer *out, wh_bytes text, uint32_t shown) {
     uint32_t count = characters_of(text);
     // A text that is not longer than what may be seen is hidden as a whole.
     uint32_t hidden = count > shown ? count - shown : count;
@@ -133,7 +133,6 @@ static void put_last_characters(wh_buffer *out, wh_bytes text, uint32_t shown, w
     wh_put(&masked, wh_slice(text, offset_of(text, hidden), text.size));
     wh_put_json_string(out, wh_whole(&masked));
     wh_drop_buffer(&masked);
-    (void)scratch;
 }
 
 static void put_digest(wh_buffer *out, const uint8_t digest[32]) {
@@ -158,7 +157,7 @@ static void apply(const action *act, wh_edit *edit, wh_json_value value, wh_buff
         case REDACT: wh_put(&edit->out, wh_whole(&act->marker)); break;
         case NULLIFY: wh_put(&edit->out, WH_TEXT("null")); break;
         case TRUNCATE: wh_put_json_string(&edit->out, text); break;
-        case KEEP_LAST: put_last_characters(&edit->out, text, act->characters, scratch); break;
+        case KEEP_LAST: put_last_characters(&edit->out, text, act->characters); break;
         case HASH: {
             wh_sha256 hash = wh_sha256_start();
             wh_sha256_add(&hash, text);
@@ -210,24 +209,6 @@ static bool mask(wh_bytes image, wh_edit *edit, uint64_t *matched, uint32_t *tro
     return step == WH_JSON_END;
 }
 
-// Whether the event has an attribute that is to be removed. False in `is_good` when one cannot be read.
-static bool has_removed_attribute(const wh_event *event, bool *is_good, uint32_t *trouble_at) {
-    bool found = false;
-    wh_bytes rest = event->bytes;
-    wh_field field;
-    wh_attribute attribute;
-    while (event->has_attributes && wh_next_field(&rest, &field)) {
-        if (field.number != WH_ATTRIBUTES || field.wire != 2) continue;
-        if (!wh_read_attribute(field.body, &attribute)) {
-            *is_good = false;
-            *trouble_at = (uint32_t)(field.whole.at - event->bytes.at);
-            return false;
-        }
-        for (uint32_t i = 0; i < removed.count; i++) found |= wh_same(attribute.key, removed.at[i]);
-    }
-    return found;
-}
-
 static void count_unmatched(uint64_t matched) {
     for (uint32_t i = 0; i < rules.count; i++) {
         if (!(matched >> i & 1)) wh_count(rules.unmatched[i], 1);
@@ -235,25 +216,22 @@ static void count_unmatched(uint64_t matched) {
 }
 
 static wh_answer wh_on_event(const wh_event *event) {
-    bool is_good = true;
     uint32_t trouble_at;
     uint64_t matched = 0;
     wh_edit before = {0}, after = {0};
-    bool is_changed = has_removed_attribute(event, &is_good, &trouble_at);
-    if (!is_good) return wh_fail_not_an_event(trouble_at);
     wh_change change = {.count = 0};
-    change.removed_attributes = removed.at;
-    change.removed_attribute_count = is_changed ? removed.count : 0;
     wh_answer answer;
     if (event->before.at && !mask(event->before, &before, &matched, &trouble_at)) {
         answer = wh_fail_json(WH_TEXT("before"), trouble_at);
     } else if (event->after.at && !mask(event->after, &after, &matched, &trouble_at)) {
         answer = wh_fail_json(WH_TEXT("after"), trouble_at);
+    } else if (!wh_remove_attributes(&change, event, removed.at, removed.count, &trouble_at)) {
+        answer = wh_fail_not_an_event(trouble_at);
     } else {
         if (before.out.at) wh_set(&change, WH_BEFORE, wh_edited(&before));
         if (after.out.at) wh_set(&change, WH_AFTER, wh_edited(&after));
         if (event->before.at || event->after.at) count_unmatched(matched);
-        answer = is_changed || change.count ? wh_changed(event, &change) : wh_keep(event);
+        answer = wh_changed(event, &change);
     }
     wh_drop_buffer(&before.out);
     wh_drop_buffer(&after.out);

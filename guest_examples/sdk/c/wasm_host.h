@@ -20,6 +20,7 @@
 
 #define WH_IMPORT(name) __attribute__((import_module("env"), import_name(name)))
 #define WH_EXPORT(name) __attribute__((export_name(name), used))
+#define WH_COLD __attribute__((cold, noinline)) // rarely run: small is better than fast
 
 WH_IMPORT("log") extern void wh_import_log(int32_t level, const uint8_t *text, uint32_t text_bytes);
 WH_IMPORT("record_metric") extern void wh_import_record_metric(const char *name, int64_t value);
@@ -87,6 +88,29 @@ static inline wh_bytes wh_slice(wh_bytes of, uint32_t from, uint32_t to) {
     return (wh_bytes){of.at + from, to - from};
 }
 
+static inline bool wh_starts_with(wh_bytes text, wh_bytes start) {
+    return text.size >= start.size && wh_same(wh_slice(text, 0, start.size), start);
+}
+
+static inline bool wh_ends_with(wh_bytes text, wh_bytes end) {
+    return text.size >= end.size && wh_same(wh_slice(text, text.size - end.size, text.size), end);
+}
+
+static bool wh_contains(wh_bytes text, wh_bytes part) {
+    for (uint32_t at = 0; at + part.size <= text.size; at++) {
+        if (wh_same(wh_slice(text, at, at + part.size), part)) return true;
+    }
+    return false;
+}
+
+// Whether a text is the pattern, or begins with what stands before the star at the pattern's end.
+static bool wh_matches(wh_bytes pattern, wh_bytes text) {
+    if (pattern.size && pattern.at[pattern.size - 1] == '*') {
+        return wh_starts_with(text, wh_slice(pattern, 0, pattern.size - 1));
+    }
+    return wh_same(text, pattern);
+}
+
 // -------------------------------------------------------------------------------------------------------- memory
 //
 // A first-fit allocator over an address-ordered free list that joins neighbours, so what is freed is used again whatever
@@ -110,7 +134,7 @@ static uint32_t wh_decimal(uint8_t *to, uint64_t number) {
     return count;
 }
 
-_Noreturn static void wh_out_of_memory(uint32_t size) {
+WH_COLD _Noreturn static void wh_out_of_memory(uint32_t size) {
     // A trap, not a failed event: the host runs the event again on a fresh instance, which may have the room.
     static uint8_t text[64] = "out of memory, bytes asked for: ";
     uint32_t used = sizeof("out of memory, bytes asked for: ") - 1;
@@ -142,7 +166,7 @@ static void wh_give_back(wh_block *block) {
 }
 
 // Grows the heap by at least `size` bytes and puts them on the free list.
-static void wh_grow(uint32_t size, uint32_t asked) {
+WH_COLD static void wh_grow(uint32_t size, uint32_t asked) {
     if (!wh_heap_end) wh_heap_end = ((uint32_t)(uintptr_t)&__heap_base + 15) & ~15u;
     uint32_t limit = (uint32_t)__builtin_wasm_memory_size(0) << 16;
     if (size > limit - wh_heap_end) {
@@ -192,8 +216,7 @@ typedef struct {
     uint32_t room;
 } wh_buffer;
 
-static void wh_reserve(wh_buffer *buffer, uint32_t more) {
-    if (more <= buffer->room - buffer->size) return;
+WH_COLD static void wh_enlarge(wh_buffer *buffer, uint32_t more) {
     if (more > (1u << 30) - buffer->size) wh_out_of_memory(more);
     uint32_t room = buffer->size + more;
     if (room < buffer->room + buffer->room / 2) room = buffer->room + buffer->room / 2;
@@ -203,6 +226,10 @@ static void wh_reserve(wh_buffer *buffer, uint32_t more) {
     wh_free(buffer->at);
     buffer->at = at;
     buffer->room = room;
+}
+
+static inline void wh_reserve(wh_buffer *buffer, uint32_t more) {
+    if (more > buffer->room - buffer->size) wh_enlarge(buffer, more);
 }
 
 static inline void wh_put(wh_buffer *buffer, wh_bytes bytes) {
@@ -360,7 +387,7 @@ typedef struct {
     wh_sha256 outer;
 } wh_hmac_key;
 
-static wh_hmac_key wh_hmac_prepare(wh_bytes key) {
+WH_COLD static wh_hmac_key wh_hmac_prepare(wh_bytes key) {
     uint8_t pad[64] = {0};
     if (key.size > 64) {
         wh_sha256 hash = wh_sha256_start();
@@ -426,7 +453,7 @@ static bool wh_take_number(wh_bytes *rest, uint32_t size, uint64_t *number) {
 
 static bool wh_read_nested(wh_bytes *rest, wh_value *value, uint32_t depth);
 
-static bool wh_read_members(wh_bytes *rest, wh_value *value, wh_kind kind, uint64_t count, uint32_t depth) {
+WH_COLD static bool wh_read_members(wh_bytes *rest, wh_value *value, wh_kind kind, uint64_t count, uint32_t depth) {
     const uint8_t *start = rest->at;
     uint64_t values = kind == WH_MAP ? 2 * count : count;
     // Each member takes a byte at least, so a count beyond the bytes is wrong before anything is looped over.
@@ -467,7 +494,7 @@ static bool wh_read_float(wh_bytes *rest, wh_value *value, uint32_t size) {
     return true;
 }
 
-static bool wh_read_nested(wh_bytes *rest, wh_value *value, uint32_t depth) {
+WH_COLD static bool wh_read_nested(wh_bytes *rest, wh_value *value, uint32_t depth) {
     wh_bytes head;
     uint64_t size;
     if (!wh_take(rest, 1, &head)) return false;
@@ -522,7 +549,7 @@ static bool wh_read_nested(wh_bytes *rest, wh_value *value, uint32_t depth) {
 static bool wh_read_value(wh_bytes *rest, wh_value *value) { return wh_read_nested(rest, value, WH_CONFIG_DEPTH); }
 
 // The value under a text key of a map; of equal keys the last one counts.
-static bool wh_lookup(const wh_value *map, wh_bytes key, wh_value *found) {
+WH_COLD static bool wh_lookup(const wh_value *map, wh_bytes key, wh_value *found) {
     bool seen = false;
     wh_bytes rest = map->body;
     for (uint32_t i = 0; map->kind == WH_MAP && i < map->count; i++) {
@@ -783,7 +810,7 @@ static inline wh_bytes wh_json_raw(wh_bytes text, wh_json_value token) {
     return wh_slice(text, token.start + 1, token.end - 1);
 }
 
-static void wh_put_character(wh_buffer *buffer, uint32_t character) {
+WH_COLD static void wh_put_character(wh_buffer *buffer, uint32_t character) {
     if (character < 0x80) {
         wh_put_byte(buffer, (uint8_t)character);
     } else if (character < 0x800) {
@@ -923,6 +950,79 @@ static bool wh_walk_skip(wh_walk *walk) {
         if (wh_json_next(json) == WH_JSON_BROKEN) return false;
     }
     return true;
+}
+
+// A JSON number taken apart: 0.DIGITS times ten to the power of `magnitude`, DIGITS being what stands in `digits` without
+// its point. Zero has no digits.
+typedef struct {
+    bool is_negative;
+    int64_t magnitude;
+    wh_bytes digits;
+} wh_decimal_parts;
+
+#define WH_MAX_EXPONENT 1000000000000000000 // larger ones count as this, so that every language can hold them
+
+static int64_t wh_exponent(wh_bytes text) {
+    bool is_negative = text.size && text.at[0] == '-';
+    uint32_t at = text.size && (text.at[0] == '-' || text.at[0] == '+') ? 1 : 0;
+    while (at < text.size && text.at[at] == '0') at++;
+    int64_t number = text.size - at > 18 ? WH_MAX_EXPONENT : 0;
+    for (; number != WH_MAX_EXPONENT && at < text.size; at++) number = 10 * number + (text.at[at] - '0');
+    return is_negative ? -number : number;
+}
+
+// Takes apart what the scanner has found to be a number.
+static wh_decimal_parts wh_take_apart(wh_bytes number) {
+    wh_decimal_parts parts = {.is_negative = number.size && number.at[0] == '-'};
+    uint32_t first = parts.is_negative, end = first, point = UINT32_MAX;
+    for (; end < number.size && (number.at[end] | 0x20) != 'e'; end++) {
+        if (number.at[end] == '.') point = end;
+    }
+    if (end < number.size) parts.magnitude = wh_exponent(wh_slice(number, end + 1, number.size));
+    parts.magnitude += (point == UINT32_MAX ? end : point) - first;
+    for (; first < end && (number.at[first] == '0' || first == point); first++) parts.magnitude -= first != point;
+    while (end > first && (number.at[end - 1] == '0' || end - 1 == point)) end--;
+    parts.digits = wh_slice(number, first, end);
+    return parts;
+}
+
+static int wh_compare_digits(wh_bytes a, wh_bytes b) {
+    uint32_t i = 0, j = 0;
+    for (;; i++, j++) {
+        if (i < a.size && a.at[i] == '.') i++;
+        if (j < b.size && b.at[j] == '.') j++;
+        if (i >= a.size || j >= b.size) return (i < a.size) - (j < b.size);
+        if (a.at[i] != b.at[j]) return a.at[i] < b.at[j] ? -1 : 1;
+    }
+}
+
+// Order of two JSON numbers by their exact value: -1, 0 or 1.
+static int wh_compare_decimals(wh_bytes left, wh_bytes right) {
+    wh_decimal_parts a = wh_take_apart(left), b = wh_take_apart(right);
+    int a_sign = !a.digits.size ? 0 : a.is_negative ? -1 : 1;
+    int b_sign = !b.digits.size ? 0 : b.is_negative ? -1 : 1;
+    if (a_sign != b_sign || !a_sign) return (a_sign > b_sign) - (a_sign < b_sign);
+    if (a.magnitude != b.magnitude) return a.magnitude < b.magnitude ? -a_sign : a_sign;
+    return a_sign * wh_compare_digits(a.digits, b.digits);
+}
+
+// Whether a whole text is a JSON number.
+static bool wh_is_number(wh_bytes text) {
+    wh_json json;
+    wh_json_start(&json, text);
+    if (!text.size || !(text.at[0] == '-' || (text.at[0] >= '0' && text.at[0] <= '9'))) return false;
+    return wh_json_number(&json) && json.at == text.size;
+}
+
+// Checks a whole document; false when it is not JSON, and then `trouble_at` says where.
+static bool wh_json_check(wh_bytes text, uint32_t *trouble_at) {
+    wh_json json;
+    wh_json_step step;
+    wh_json_start(&json, text);
+    do step = wh_json_next(&json);
+    while (step < WH_JSON_END);
+    *trouble_at = json.trouble_at;
+    return step == WH_JSON_END;
 }
 
 // A copy of a document in which some values are different.
@@ -1159,13 +1259,13 @@ static inline void wh_put_event(wh_buffer *events, wh_bytes event) {
 }
 
 // The event failed; the text is for people.
-static wh_answer wh_fail(wh_bytes text) {
+WH_COLD static wh_answer wh_fail(wh_bytes text) {
     wh_buffer copy = {0};
     wh_put(&copy, text);
     return wh_pack(2, wh_whole(&copy));
 }
 
-static wh_answer wh_fail_at(wh_bytes text, uint32_t at) {
+WH_COLD static wh_answer wh_fail_at(wh_bytes text, uint32_t at) {
     wh_buffer message = {0};
     wh_put(&message, text);
     wh_put_decimal(&message, at);
@@ -1175,7 +1275,7 @@ static wh_answer wh_fail_at(wh_bytes text, uint32_t at) {
 static wh_answer wh_fail_not_an_event(uint32_t at) { return wh_fail_at(WH_TEXT("not an Event at byte "), at); }
 
 // A document was refused; `name` says which.
-static wh_answer wh_fail_json(wh_bytes name, uint32_t trouble_at) {
+WH_COLD static wh_answer wh_fail_json(wh_bytes name, uint32_t trouble_at) {
     wh_buffer message = {0};
     wh_put(&message, name);
     if (trouble_at == WH_JSON_TOO_DEEP) {
@@ -1267,14 +1367,37 @@ static uint32_t wh_next_absent(const wh_change *change, uint32_t from) {
     return found;
 }
 
-static bool wh_is_removed_attribute(const wh_change *change, const wh_field *field) {
-    wh_attribute attribute;
-    if (field->number != WH_ATTRIBUTES || !change->removed_attribute_count) return false;
-    if (!wh_read_attribute(field->body, &attribute)) return false;
-    for (uint32_t i = 0; i < change->removed_attribute_count; i++) {
-        if (wh_same(attribute.key, change->removed_attributes[i])) return true;
+static bool wh_is_one_of(wh_bytes text, const wh_bytes *texts, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (wh_same(text, texts[i])) return true;
     }
     return false;
+}
+
+// Removes every attribute with one of these keys. False when an entry cannot be walked: `trouble_at` is its tag's offset.
+static bool wh_remove_attributes(wh_change *change, const wh_event *event, const wh_bytes *keys, uint32_t count,
+                                 uint32_t *trouble_at) {
+    wh_bytes rest = event->bytes;
+    wh_field field;
+    wh_attribute attribute;
+    while (event->has_attributes && wh_next_field(&rest, &field)) {
+        if (field.number != WH_ATTRIBUTES || field.wire != 2) continue;
+        if (!wh_read_attribute(field.body, &attribute)) {
+            *trouble_at = (uint32_t)(field.whole.at - event->bytes.at);
+            return false;
+        }
+        if (!wh_is_one_of(attribute.key, keys, count)) continue;
+        change->removed_attributes = keys;
+        change->removed_attribute_count = count;
+    }
+    return true;
+}
+
+static bool wh_is_removed_attribute(const wh_change *change, const wh_field *field) {
+    wh_attribute attribute;
+    return field->number == WH_ATTRIBUTES && change->removed_attribute_count &&
+           wh_read_attribute(field->body, &attribute) &&
+           wh_is_one_of(attribute.key, change->removed_attributes, change->removed_attribute_count);
 }
 
 // Copies a run of unchanged bytes, then writes the absent fields with numbers from `*from` up to `below`.
@@ -1316,13 +1439,12 @@ static void wh_put_changed(wh_buffer *out, const wh_event *event, wh_change *cha
     wh_put(out, (wh_bytes){copied, (uint32_t)(event->bytes.at + event->bytes.size - copied)});
 }
 
-// The event goes on with its changes.
+// The event goes on with its changes; without any, as it came.
 static wh_answer wh_changed(const wh_event *event, wh_change *change) {
+    if (!change->count && !change->removed_attribute_count) return wh_keep(event);
     wh_buffer out = {0};
     wh_reserve(&out, event->bytes.size + 64);
     wh_put_changed(&out, event, change);
-    // An event whose last field was removed is no message at all; the contract has no answer for it but a failure.
-    if (!out.size) return wh_fail(WH_TEXT("the event would be empty"));
     return wh_one(out);
 }
 
@@ -1335,7 +1457,7 @@ static wh_answer wh_changed(const wh_event *event, wh_change *change) {
 static bool wh_is_refused;
 
 // Logs `configuration: LOCATION PROBLEM`.
-static void wh_refuse(wh_bytes location, wh_bytes problem) {
+WH_COLD static void wh_refuse(wh_bytes location, wh_bytes problem) {
     if (wh_is_refused) return;
     wh_is_refused = true;
     wh_buffer text = {0};
@@ -1360,7 +1482,7 @@ typedef struct {
 } wh_entry;
 
 // The place of a word in a list written `one, two, three`, or -1.
-static int32_t wh_word(wh_bytes words, wh_bytes word) {
+WH_COLD static int32_t wh_word(wh_bytes words, wh_bytes word) {
     int32_t index = 0;
     for (uint32_t at = 0; at < words.size; index++) {
         uint32_t end = at;
@@ -1372,7 +1494,7 @@ static int32_t wh_word(wh_bytes words, wh_bytes word) {
 }
 
 // Locations live as long as the configuration, so nobody frees them.
-static wh_bytes wh_place(const wh_reader *reader, wh_bytes key) {
+WH_COLD static wh_bytes wh_place(const wh_reader *reader, wh_bytes key) {
     wh_buffer place = {0};
     wh_put(&place, reader->location);
     if (reader->location.size) wh_put_byte(&place, '.');
@@ -1380,7 +1502,7 @@ static wh_bytes wh_place(const wh_reader *reader, wh_bytes key) {
     return wh_whole(&place);
 }
 
-static wh_reader wh_open(wh_entry entry, wh_bytes allowed) {
+WH_COLD static wh_reader wh_open(wh_entry entry, wh_bytes allowed) {
     wh_reader reader = {entry.value, entry.location};
     if (entry.value.kind != WH_MAP) {
         wh_refuse(entry.location, WH_TEXT("must be a map"));
@@ -1396,26 +1518,26 @@ static wh_reader wh_open(wh_entry entry, wh_bytes allowed) {
     return reader;
 }
 
-static bool wh_has(const wh_reader *reader, wh_bytes key) {
+WH_COLD static bool wh_has(const wh_reader *reader, wh_bytes key) {
     wh_value found;
     return wh_lookup(&reader->map, key, &found);
 }
 
-static wh_entry wh_required(const wh_reader *reader, wh_bytes key) {
+WH_COLD static wh_entry wh_required(const wh_reader *reader, wh_bytes key) {
     wh_entry entry = {{.kind = WH_NIL}, wh_place(reader, key)};
     if (!wh_lookup(&reader->map, key, &entry.value)) wh_refuse(entry.location, WH_TEXT("is missing"));
     return entry;
 }
 
 // Text that is not empty.
-static wh_bytes wh_check_string(wh_entry entry) {
+WH_COLD static wh_bytes wh_check_string(wh_entry entry) {
     if (entry.value.kind != WH_STR) wh_refuse(entry.location, WH_TEXT("must be a string"));
     else if (!entry.value.body.size) wh_refuse(entry.location, WH_TEXT("must not be empty"));
     return entry.value.kind == WH_STR ? entry.value.body : (wh_bytes){0};
 }
 
 // One word of a list written `one, two, three`, by its place; 0 after a refusal.
-static uint32_t wh_check_choice(wh_entry entry, wh_bytes choices) {
+WH_COLD static uint32_t wh_check_choice(wh_entry entry, wh_bytes choices) {
     int32_t index = entry.value.kind == WH_STR ? wh_word(choices, entry.value.body) : -1;
     if (index >= 0) return (uint32_t)index;
     wh_buffer problem = {0};
@@ -1425,7 +1547,7 @@ static uint32_t wh_check_choice(wh_entry entry, wh_bytes choices) {
     return 0;
 }
 
-static uint32_t wh_check_integer(wh_entry entry, uint32_t low, uint32_t high) {
+WH_COLD static uint32_t wh_check_integer(wh_entry entry, uint32_t low, uint32_t high) {
     wh_value value = entry.value;
     if (value.kind == WH_INT && !value.negative && value.number >= low && value.number <= high) {
         return (uint32_t)value.number;
@@ -1446,7 +1568,7 @@ typedef struct {
     uint32_t count;
 } wh_entries;
 
-static wh_bytes wh_place_of_entry(wh_bytes location, uint32_t index) {
+WH_COLD static wh_bytes wh_place_of_entry(wh_bytes location, uint32_t index) {
     wh_buffer place = {0};
     wh_put(&place, location);
     wh_put_byte(&place, '[');
@@ -1456,7 +1578,7 @@ static wh_bytes wh_place_of_entry(wh_bytes location, uint32_t index) {
 }
 
 // A list of 1 to 64 entries, each with its location; none after a refusal.
-static void wh_check_list(wh_entry entry, wh_entries *entries) {
+WH_COLD static void wh_check_list(wh_entry entry, wh_entries *entries) {
     entries->count = 0;
     wh_bytes rest = entry.value.body;
     if (entry.value.kind != WH_ARRAY) {
@@ -1477,7 +1599,7 @@ typedef struct {
 } wh_texts;
 
 // A list of strings that are not empty; an absent key is an empty list.
-static void wh_check_strings(const wh_reader *reader, wh_bytes key, wh_texts *texts) {
+WH_COLD static void wh_check_strings(const wh_reader *reader, wh_bytes key, wh_texts *texts) {
     texts->count = 0;
     if (!wh_has(reader, key)) return;
     static wh_entries entries;
@@ -1495,7 +1617,7 @@ static bool wh_has_control_character(wh_bytes text) {
 }
 
 // Takes one segment of a path off `text`; `at` moves to the dot behind it. The characters go to `key`.
-static bool wh_take_segment(wh_bytes text, uint32_t *at, wh_buffer *key, bool *is_any, wh_bytes *problem) {
+WH_COLD static bool wh_take_segment(wh_bytes text, uint32_t *at, wh_buffer *key, bool *is_any, wh_bytes *problem) {
     bool is_plain = true;
     for (; *at < text.size && text.at[*at] != '.'; ++*at) {
         if (text.at[*at] == '\\') {
@@ -1514,7 +1636,7 @@ static bool wh_take_segment(wh_bytes text, uint32_t *at, wh_buffer *key, bool *i
 }
 
 // A dotted path; empty after a refusal. It lives as long as the configuration.
-static wh_path wh_check_path(wh_entry entry) {
+WH_COLD static wh_path wh_check_path(wh_entry entry) {
     wh_path path = {0};
     wh_bytes text = wh_check_string(entry);
     if (text.size > WH_MAX_PATH_BYTES) wh_refuse(entry.location, WH_TEXT("must have at most 100 bytes"));
