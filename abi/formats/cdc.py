@@ -93,7 +93,7 @@ class CdcFormat(JsonFormat):
                 setattr(event, field, value)
         attributes = _texts(read)
         event.ts = _time(data, attributes, "timestamp", read.timestamp)
-        timestamp = event.ts
+        timestamp = 0
         if operation.timestamp is not None:
             timestamp = _time(data, attributes, "operation.timestamp", operation.timestamp)
         event.source.CopyFrom(

@@ -64,8 +64,10 @@ def _operation(view: View, which: int) -> bytes:
 def _time(path: str, of_source: bool) -> Text:
     key = f"{NAME}.{path}"
 
-    def text(view: View) -> bytes:
+    def text(view: View) -> bytes | None:
         milliseconds = view.event.source.timestamp if of_source else view.event.ts
+        if of_source and not milliseconds:
+            return None
         finer = view.attributes.get(key)
         if finer is not None:
             kept = finer.decode("utf-8", "replace")

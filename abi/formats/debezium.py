@@ -57,11 +57,12 @@ class DebeziumFormat(JsonFormat):
         json_text.check_text(NAME, data)
         if data.strip(b" \t\r\n") == NULL:
             return _tombstone(data)
-        if b'"payload"' not in data:
-            return _event(data, "", json_text.read(NAME, _BARE, data))
+        bare = json_text.read(NAME, _BARE, data)
+        if bare.op is not None:
+            return _event(data, "", bare)
         outer = json_text.read(NAME, _OUTER, data)
-        if "payload" not in outer or "op" in outer:
-            return _event(data, "", json_text.read(NAME, _BARE, data))
+        if "payload" not in outer:
+            return _event(data, "", bare)
         if bytes(outer["payload"]) == NULL:
             return _tombstone(data)
         wrapped = json_text.read(NAME, _WRAPPED, data)

@@ -123,7 +123,8 @@ def transaction_text(view: View) -> bytes:
     then = _then(view)
     if kept is not None:
         kept = json_text.checked(NAME, "transaction", kept)
-        if then is not None and event.transaction == then.transaction:
+        is_same_presence = then is not None and event.HasField("transaction") == then.HasField("transaction")
+        if then is not None and is_same_presence and event.transaction == then.transaction:
             return kept
     if not event.HasField("transaction") or (kept is None and event.transaction.event_index == 0):
         return NULL

@@ -7,6 +7,7 @@ from abi.event_pb2 import Event
 from abi.formats import json_text, wire
 from abi.formats.avro import AvroFormat
 from abi.formats.canonical_json import OPERATIONS
+from abi.formats.opencdc_parts import OPERATIONS as OPENCDC_OPERATIONS
 from abi.formats.opencdc_pb2 import Record
 from abi.formats.refusals import undecodable
 
@@ -51,16 +52,15 @@ def _of_object(members: dict[str, msgspec.Raw]) -> str | None:
     names = members.keys()
     if {"event_id", "event_type", "operation"} <= names:
         return "cdc"
-    if "operation" in names and names & {"position", "payload", "metadata", "key"}:
+    if _string(members.get("operation")) in OPENCDC_OPERATIONS:
         return "opencdc"
     operation = _string(members.get("op"))
     if operation in OPERATIONS and {"table", "source"} <= names:
         return "json"
     if operation is not None and len(operation) == 1 and names & {"before", "after", "source"}:
         return "debezium"
-    if "source" in names and names & {"ddl", "tableChanges"}:
-        return "debezium"
-    return "debezium" if {"schema", "payload"} <= names else None
+    is_schema_change = names & {"ddl", "tableChanges"}
+    return "debezium" if is_schema_change or {"schema", "payload"} <= names else None
 
 
 def _string(raw: msgspec.Raw | None) -> str | None:
@@ -74,7 +74,7 @@ def _of_binary(data: bytes) -> str | None:
         return "avro"
     # The two protobuf messages differ in the wire types of their fields; Avro's first byte is no protobuf tag.
     for name, message in (("protobuf", Event), ("opencdc", Record)):
-        if data and _has_only_fields_of(data, message):
+        if data and _has_fields_of(data, message):
             return name
     try:
         AvroFormat().decode(data)
@@ -83,19 +83,21 @@ def _of_binary(data: bytes) -> str | None:
     return "avro"
 
 
-def _has_only_fields_of(data: bytes, message: type[Event] | type[Record]) -> bool:
+def _has_fields_of(data: bytes, message: type[Event] | type[Record]) -> bool:
     fields = message.DESCRIPTOR.fields_by_number
+    known = 0
     try:
         for record in wire.records(data):
             field = fields.get(record.number)
-            if field is None:
-                return False
+            if field is None:  # a newer writer may know fields that we do not
+                continue
+            known += 1
             is_varint = field.cpp_type in _VARINT_TYPES
             if record.wire_type != (wire.VARINT if is_varint else wire.BYTES):
                 return False
     except wire.WireError:
         return False
-    return True
+    return known > 0
 
 
 _VARINT_TYPES = frozenset(

@@ -163,7 +163,7 @@ def _metadata_changes(event: Event, metadata: dict[str, str]) -> dict[str, bytes
     if moved:
         changes[CREATED_AT] = b'"%d"' % (event.source.timestamp * _NS_PER_MS)
     # Without a readAt, `ts` is read from createdAt, so moving that one needs the other written down.
-    if event.ts != ts or (moved and READ_AT not in metadata):
+    if event.ts != ts or (moved and _milliseconds(metadata.get(READ_AT)) is None):
         changes[READ_AT] = b'"%d"' % (event.ts * _NS_PER_MS)
     return changes
 
@@ -171,7 +171,7 @@ def _metadata_changes(event: Event, metadata: dict[str, str]) -> dict[str, bytes
 def _new_metadata(event: Event) -> bytes:
     fields = {VERSION: "v1", COLLECTION: event.table, CONNECTOR: event.source.source_name}
     fields[CREATED_AT] = str(event.source.timestamp * _NS_PER_MS) if event.source.timestamp else ""
-    fields[READ_AT] = str(event.ts * _NS_PER_MS) if event.ts else ""
+    fields[READ_AT] = str(event.ts * _NS_PER_MS) if event.ts or event.source.timestamp else ""
     return msgspec.json.encode({key: fields[key] for key in sorted(fields) if fields[key]})
 
 
