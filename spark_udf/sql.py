@@ -1,0 +1,142 @@
+"""Makes a transform a function of SQL: `SELECT mask_pii(event) FROM ...`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql import types as T  # noqa: N812 (the name everybody uses)
+from pyspark.sql.pandas.functions import arrow_udf
+
+from spark_udf.admission import admit
+from spark_udf.carrier import ship_bundle
+from spark_udf.errors import EventFailedError
+from spark_udf.failure import FAILURE_ARROW, FAILURE_COLUMN, FAILURE_SPARK
+from spark_udf.program import Program
+from spark_udf.tenants import TenantTransforms
+from spark_udf.transform import WasmTransform
+from wasm_host.errors import ConfigError
+
+_EVENT = "event"
+_ROW = "row"
+_TENANT = "tenant"
+
+
+def register(
+    spark: SparkSession, name: str, transform: WasmTransform | TenantTransforms, *, several: bool = False
+) -> None:
+    """Register a transform as a SQL function of the session.
+
+    A function gives exactly one value for each row, so a dropped event is NULL. With on_error "dead_letter" the value
+    is a struct of `event` and `failure`. For tenants the function takes the tenant as second argument. Counts of a
+    function do not reach `metrics()`; use `apply` where they matter.
+
+    Args:
+        spark: The session, classic or Connect.
+        name: The function's name.
+        transform: What to run.
+        several: Give an array of all events that an event became, for `explode`; otherwise more than one is a failure.
+
+    Raises:
+        TransformError: the name, a module or a configuration was refused.
+    """
+    if not name.isidentifier():
+        raise ConfigError(f"the function name {name!r} is not a name", hint="use letters, digits and underscores")
+    by_tenant = isinstance(transform, TenantTransforms)
+    if isinstance(transform, TenantTransforms):
+        plans = {tenant: part.plan for tenant, part in transform.tenants.items()}
+        unknown = transform.unknown
+    else:
+        plans, unknown = {None: transform.plan}, "fail"
+    admitted = admit(plans, engine="wasm")
+    with_failures = admitted.has_dead_letters or unknown == "dead_letter"
+    program = Program(
+        bundle_digest=admitted.bundle_digest,
+        carrier=ship_bundle(spark, admitted.bundle_digest, admitted.blob),
+        secrets=admitted.secrets,
+        event_column=_EVENT,
+        output_names=(_EVENT, _ROW, *((_TENANT,) if by_tenant else ()), *((FAILURE_COLUMN,) if with_failures else ())),
+        tenant_column=_TENANT if by_tenant else None,
+        unknown=unknown,
+        with_failures=with_failures,
+        counts=False,
+    )
+    value: T.DataType = T.ArrayType(T.BinaryType()) if several else T.BinaryType()
+    if with_failures:
+        value = T.StructType([T.StructField(_EVENT, value), T.StructField(FAILURE_COLUMN, FAILURE_SPARK)])
+    spark.udf.register(name, arrow_udf(ScalarProgram(program, several).function(by_tenant), value))
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarProgram:
+    """A program as a function from columns to a column of the same length."""
+
+    program: Program
+    several: bool
+
+    def function(self, by_tenant: bool):  # type: ignore[no-untyped-def]  # Spark reads the annotations of what is returned
+        """Make the function that Spark registers."""
+        run = self._run
+
+        def of_events(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
+            for events in batches:
+                yield run(events, None)
+
+        def of_events_and_tenants(batches: Iterator[tuple[pa.Array, pa.Array]]) -> Iterator[pa.Array]:
+            for events, tenants in batches:
+                yield run(events, tenants)
+
+        return of_events_and_tenants if by_tenant else of_events
+
+    def _run(self, events: pa.Array, tenants: pa.Array | None) -> pa.Array:
+        columns, names = [events, pa.array(np.arange(len(events)))], [_EVENT, _ROW]
+        if tenants is not None:
+            columns.append(tenants.cast(pa.string()))
+            names.append(_TENANT)
+        batch = pa.RecordBatch.from_arrays(columns, names=names)
+        outputs = list(self.program(iter([batch])))
+        if not outputs:
+            return self._nothing(len(events))
+        merged = pa.Table.from_batches(outputs).combine_chunks()
+        rows, values = merged[_ROW].to_numpy(), _flat(merged[_EVENT])
+        if not self.program.with_failures:
+            return self._values(values, rows, len(events))
+        failures = _flat(merged[FAILURE_COLUMN])
+        is_good = failures.is_null().to_numpy(zero_copy_only=False)
+        result = self._values(values.filter(pa.array(is_good)), rows[is_good], len(events))
+        dead = _first_positions(rows[~is_good], len(events))
+        failure = failures.filter(pa.array(~is_good)).take(dead)
+        return pa.StructArray.from_arrays([result, failure], names=[_EVENT, FAILURE_COLUMN])
+
+    def _values(self, values: pa.Array, rows: np.ndarray, length: int) -> pa.Array:
+        counts = np.bincount(rows, minlength=length)
+        if self.several:
+            offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+            return pa.ListArray.from_arrays(pa.array(offsets), values)
+        if counts.max(initial=0) > 1:
+            raise EventFailedError(
+                f"an event became {counts.max()} events, and a SQL function gives one value for a row",
+                hint="register with several=True and use explode, or apply the transform to the DataFrame",
+            )
+        return values.take(_first_positions(rows, length))
+
+    def _nothing(self, length: int) -> pa.Array:
+        empty = self._values(pa.array([], pa.binary()), np.empty(0, np.int64), length)
+        if not self.program.with_failures:
+            return empty
+        return pa.StructArray.from_arrays([empty, pa.nulls(length, FAILURE_ARROW)], names=[_EVENT, FAILURE_COLUMN])
+
+
+def _flat(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)
+
+
+def _first_positions(rows: np.ndarray, length: int) -> pa.Array:
+    """For each input row the position of its first output, null where it has none."""
+    positions = np.zeros(length, np.int64)
+    absent = np.ones(length, bool)
+    # Written from the end, so that the first one stays.
+    positions[rows[::-1]] = np.arange(len(rows))[::-1]
+    absent[rows] = False
+    return pa.array(positions, mask=absent)
