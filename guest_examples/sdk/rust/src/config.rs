@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 /// Deeper documents are refused, so that reading one cannot exhaust the stack.
-const MAX_DEPTH: u32 = 64;
+const MAX_DEPTH: u32 = 32;
 
 /// One value of the configuration.
 #[derive(Clone, Debug, PartialEq)]

@@ -74,6 +74,11 @@ impl<'a> Scanner<'a> {
         self.depth
     }
 
+    /// Where the container open at a depth begins.
+    pub fn opened_at(&self, depth: usize) -> Option<usize> {
+        (depth < self.depth).then(|| self.opened[depth] as usize)
+    }
+
     /// The key of the value just given, quotes included; nothing inside an array.
     pub fn key(&self) -> Option<Span> {
         self.key
@@ -315,4 +320,16 @@ fn number_end(text: &[u8], mut at: usize) -> Option<usize> {
         at = end;
     }
     Some(at)
+}
+
+/// Whether a whole text is a JSON number.
+pub fn is_number(text: &[u8]) -> bool {
+    matches!(text.first(), Some(b'-' | b'0'..=b'9')) && number_end(text, 0) == Some(text.len())
+}
+
+/// Checks a whole document.
+pub fn check(text: &[u8]) -> Result<(), Trouble> {
+    let mut scanner = Scanner::new(text);
+    while !matches!(scanner.step()?, Step::End) {}
+    Ok(())
 }

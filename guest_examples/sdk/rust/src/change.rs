@@ -1,0 +1,147 @@
+//! An event with some fields different and every other byte as it was.
+#![forbid(unsafe_code)]
+
+use crate::event::{is_known, read_attribute, Event, ATTRIBUTES, TABLE};
+use crate::wire::{self, Fields};
+use crate::Answer;
+
+enum To<'c> {
+    Removed,
+    Bytes(&'c [u8]),
+    Number(u64),
+}
+
+/// The fields of an event that are to be different.
+#[derive(Default)]
+pub struct Change<'c> {
+    fields: Vec<(u32, To<'c>)>,
+    removed_attributes: &'c [&'c [u8]],
+}
+
+impl<'c> Change<'c> {
+    /// Removes a field.
+    pub fn remove(&mut self, number: u32) {
+        self.to(number, To::Removed);
+    }
+
+    /// Sets an image, the schema or the table. An empty table is no table, as proto3 has it.
+    pub fn set(&mut self, number: u32, body: &'c [u8]) {
+        let is_removed = number == TABLE && body.is_empty();
+        self.to(number, if is_removed { To::Removed } else { To::Bytes(body) });
+    }
+
+    /// Sets `op`, `ts`, `envelope_version` or `before_is_key_only`; 0 removes it, as proto3 has it.
+    pub fn set_number(&mut self, number: u32, value: u64) {
+        self.to(number, if value == 0 { To::Removed } else { To::Number(value) });
+    }
+
+    /// Removes every attribute with one of these keys.
+    pub fn remove_attributes(&mut self, event: &Event, keys: &'c [&'c [u8]]) -> Result<(), String> {
+        event.each_attribute(|key, _| {
+            if keys.contains(&key) {
+                self.removed_attributes = keys;
+            }
+        })
+    }
+
+    fn to(&mut self, number: u32, to: To<'c>) {
+        self.fields.retain(|(other, _)| *other != number);
+        self.fields.push((number, to));
+        self.fields.sort_by_key(|(number, _)| *number);
+    }
+
+    /// The event goes on with its changes; without any, as it came.
+    pub fn answer(&self, event: &Event) -> Answer {
+        if self.fields.is_empty() && self.removed_attributes.is_empty() {
+            return Answer::Keep;
+        }
+        let mut room = event.bytes.len() + 16;
+        for (_, to) in &self.fields {
+            room += if let To::Bytes(body) = to { body.len() } else { 0 };
+        }
+        let mut out = Vec::with_capacity(room);
+        self.write(event.bytes, &mut out);
+        Answer::Event(out)
+    }
+
+    /// A field takes the place of its last occurrence; one that was absent goes before the first known field with a
+    /// higher number, or behind the last known one.
+    fn write(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        let (last, known_end) = self.locate(bytes);
+        // Which of the absent fields is next, by their numbers; those that are present are passed over.
+        let mut next = 0;
+        let mut copied = 0;
+        if known_end == 0 {
+            self.put_absent(&last, &mut next, u32::MAX, out);
+        }
+        let mut fields = Fields::new(bytes);
+        while let Ok(Some(field)) = fields.step() {
+            if !is_known(&field) {
+                continue;
+            }
+            let slot = self.fields.iter().position(|(number, _)| *number == field.number);
+            let is_gone = slot.is_some() || (field.number == ATTRIBUTES && self.is_removed_attribute(field.body));
+            if is_gone || self.has_absent(&last, next, field.number) {
+                out.extend_from_slice(&bytes[copied..field.start]);
+                copied = field.start;
+                self.put_absent(&last, &mut next, field.number, out);
+            }
+            if let Some(slot) = slot.filter(|slot| last[*slot] == Some(field.start)) {
+                self.put(slot, out);
+            }
+            if is_gone {
+                copied = field.end;
+            }
+            if field.end == known_end && self.has_absent(&last, next, u32::MAX) {
+                out.extend_from_slice(&bytes[copied..known_end]);
+                copied = known_end;
+                self.put_absent(&last, &mut next, u32::MAX, out);
+            }
+        }
+        out.extend_from_slice(&bytes[copied..]);
+    }
+
+    /// Where the last occurrence of each field to be changed starts, and where the last known field ends.
+    fn locate(&self, bytes: &[u8]) -> (Vec<Option<usize>>, usize) {
+        let mut last = vec![None; self.fields.len()];
+        let mut known_end = 0;
+        let mut fields = Fields::new(bytes);
+        while let Ok(Some(field)) = fields.step() {
+            if !is_known(&field) {
+                continue;
+            }
+            known_end = field.end;
+            if let Some(slot) = self.fields.iter().position(|(number, _)| *number == field.number) {
+                last[slot] = Some(field.start);
+            }
+        }
+        (last, known_end)
+    }
+
+    fn has_absent(&self, last: &[Option<usize>], next: usize, below: u32) -> bool {
+        (next..self.fields.len()).any(|slot| last[slot].is_none() && self.fields[slot].0 < below)
+    }
+
+    fn put_absent(&self, last: &[Option<usize>], next: &mut usize, below: u32, out: &mut Vec<u8>) {
+        while *next < self.fields.len() && (last[*next].is_some() || self.fields[*next].0 < below) {
+            if last[*next].is_none() {
+                self.put(*next, out);
+            }
+            *next += 1;
+        }
+    }
+
+    fn put(&self, slot: usize, out: &mut Vec<u8>) {
+        let (number, to) = &self.fields[slot];
+        match to {
+            To::Removed => {}
+            To::Bytes(body) => wire::put_bytes(out, *number, body),
+            To::Number(value) => wire::put_number(out, *number, *value),
+        }
+    }
+
+    fn is_removed_attribute(&self, entry: &[u8]) -> bool {
+        !self.removed_attributes.is_empty()
+            && read_attribute(entry).map_or(false, |(key, _)| self.removed_attributes.contains(&key))
+    }
+}
