@@ -1,1 +1,60 @@
-"""stub"""
+"""The sandbox: run untrusted WebAssembly transforms over batches of change events, held to limits.
+
+    import wasm_host
+
+    with wasm_host.load("mask_pii.wasm", config={"rules": []}) as guest:
+        result = guest.transform(events)
+    result.events, result.rows, result.failures
+
+Ignorant of Spark. The contract that modules follow is in `abi`.
+"""
+
+from wasm_host.errors import (
+    ClosedError,
+    ConfigError,
+    ContractError,
+    DeadlineExceededError,
+    ForbiddenImportError,
+    FuelExhaustedError,
+    GuestError,
+    GuestTrapError,
+    HostError,
+    InitError,
+    InvalidModuleError,
+    LimitExceededError,
+    MemoryLimitError,
+    ModuleError,
+    ModuleTooLargeError,
+)
+from wasm_host.guest import ISOLATIONS, Guest, Isolation, load
+from wasm_host.limits import Limits
+from wasm_host.module import CompiledModule
+from wasm_host.result import BatchResult, BatchStats, Failure, LogLine
+
+__all__ = [
+    "ISOLATIONS",
+    "BatchResult",
+    "BatchStats",
+    "ClosedError",
+    "CompiledModule",
+    "ConfigError",
+    "ContractError",
+    "DeadlineExceededError",
+    "Failure",
+    "ForbiddenImportError",
+    "FuelExhaustedError",
+    "Guest",
+    "GuestError",
+    "GuestTrapError",
+    "HostError",
+    "InitError",
+    "InvalidModuleError",
+    "Isolation",
+    "LimitExceededError",
+    "Limits",
+    "LogLine",
+    "MemoryLimitError",
+    "ModuleError",
+    "ModuleTooLargeError",
+    "load",
+]

@@ -1,0 +1,210 @@
+"""One batch through one guest, under the law of failures.
+
+    The outcome of an event is what a fresh instance of its module would give it, whatever batch it came in.
+
+The batch is cut into chunks by rows, bytes and fuel. A chunk has the fuel of *one* event, so a chunk that ends tells
+that no event in it used more; when it runs out, the events before are good and the one under way starts the next
+chunk. An event that fails on an instance that has served others is tried once more as the first of a fresh one, and
+only then is it a failure. The wall clock fails the call and never marks an event.
+"""
+
+import time
+
+import wasmtime
+
+from abi.failures import DRIVER_CODES, FailureCode
+from wasm_host.driver_state import RunStatus
+from wasm_host.engine import EPOCH_TICK_MS
+from wasm_host.errors import DeadlineExceededError
+from wasm_host.event_sink import EventSink
+from wasm_host.event_source import EventSource
+from wasm_host.failure_text import describe_contract_failure, describe_trap
+from wasm_host.instance import GuestInstance, GuestRecipe
+from wasm_host.journal import Journal
+from wasm_host.limits import KIB
+from wasm_host.result import BatchStats, Failure
+from wasm_host.staging import CHUNK_BYTES, CHUNK_ROWS
+from wasm_host.traps import failure_code, is_interrupt
+
+# A fresh instance has fresh memory, and each page of it costs a page fault: chunks start small and grow, so that a
+# batch with many poison events does not pay for a megabyte of staging each time.
+_FIRST_CHUNK_BYTES = 64 * KIB
+_FIRST_CHUNK_ROWS = 256
+
+
+class BatchRun:
+    """Runs events through instances and gathers what they give. `instance` is left for the next batch, or None."""
+
+    def __init__(self, recipe: GuestRecipe, instance: GuestInstance | None, *, fresh_per_event: bool) -> None:
+        self._recipe = recipe
+        self.instance = instance
+        self._fresh_per_event = fresh_per_event
+        self.stats = BatchStats()
+        self.failures: list[Failure] = []
+        self.journal = Journal(recipe.limits)
+        self._started = time.monotonic()
+        self._fuel_per_row = 0.0
+        self._rows_wanted = _FIRST_CHUNK_ROWS
+        self._bytes_wanted = _FIRST_CHUNK_BYTES
+        if instance is not None:
+            instance.set_deadline(self._ticks_left())
+
+    def run(self, sources: list[EventSource], sink: EventSink) -> None:
+        """Run all events.
+
+        Raises:
+            DeadlineExceededError: the batch took longer than `max_wall_ms_per_batch`.
+            GuestError: a fresh instance could not be brought up.
+        """
+        self._sink = sink
+        for source in sources:
+            too_large = source.rows_longer_than(self._recipe.limits.max_memory_bytes)
+            start = 0
+            for row in [*too_large, source.count]:
+                self._run_rows(source, start, row)
+                if row < source.count:
+                    self._fail_too_large(source, row)
+                start = row + 1
+        if self.instance is not None:
+            self.journal.drain(self.instance)
+
+    def _run_rows(self, source: EventSource, start: int, stop: int) -> None:
+        while start < stop:
+            instance = self.instance or self._fresh_instance()
+            end = min(stop, self._end_of_chunk(source, start))
+            instance.stage_chunk(source, start, end)
+            instance.set_fuel(self._recipe.limits.fuel_per_event)
+            start += self._run_chunk(instance, end - start)
+            if self._fresh_per_event and self.instance is not None:
+                self.discard_instance(orderly=True)
+
+    def _end_of_chunk(self, source: EventSource, start: int) -> int:
+        if self._fresh_per_event:
+            return start + 1
+        rows = self._rows_wanted
+        if self._fuel_per_row:
+            # Half of the budget leaves room for events that cost more than those before them.
+            rows = min(rows, int(self._recipe.limits.fuel_per_event / 2 / self._fuel_per_row))
+        return source.end_of_chunk(start, max_rows=max(rows, 1), max_bytes=self._bytes_wanted)
+
+    def _run_chunk(self, instance: GuestInstance, count: int) -> int:
+        """Run the staged chunk and return how many of its events are settled."""
+        was_fresh = instance.served == 0
+        row_base = instance.state.row_base
+        failed_with: FailureCode | wasmtime.Trap | None
+        try:
+            failed_with = self._run_until_settled(instance)
+        except wasmtime.Trap as trap:
+            if is_interrupt(trap):
+                self.discard_instance()
+                raise self._deadline_error() from trap
+            failed_with = trap
+        done = int(instance.state.index)
+        fuel = self._count_fuel(instance, done or 1)
+        self._take_output(instance)
+        if failed_with is None:
+            instance.served += count
+            self._grow_chunks(count)
+            return count
+        is_final = was_fresh and done == 0
+        if is_final:
+            self._record_failure(instance, failed_with, row_base, fuel)
+        else:
+            instance.state.log_bytes = instance.state.log_mark  # the event is told again by the next instance
+        self._shrink_chunks(retries=not is_final)
+        self.discard_instance()
+        return done + is_final
+
+    def _run_until_settled(self, instance: GuestInstance) -> FailureCode | None:
+        """Drive one chunk to its end, making room as often as the output is full. None when all went well."""
+        while True:
+            status = instance.run()
+            if status == RunStatus.DONE:
+                return None
+            if status == RunStatus.FAILED:
+                return DRIVER_CODES[instance.state.failure_code]
+            self._take_output(instance)
+            instance.make_room(instance.state.bytes_wanted)
+            if time.monotonic() - self._started > self._wall_seconds:
+                self.discard_instance()
+                raise self._deadline_error()
+
+    def _take_output(self, instance: GuestInstance) -> None:
+        state, layout = instance.state, instance.layout
+        self._sink.add(
+            data_address=instance.address_of(layout.output),
+            data_bytes=state.output_bytes,
+            ends_address=instance.address_of(layout.ends),
+            rows_address=instance.address_of(layout.rows),
+            count=state.output_events,
+        )
+        state.output_events = state.output_bytes = 0
+        if state.failure_bytes:
+            self.failures.extend(self.journal.take_failures(instance))
+
+    def _count_fuel(self, instance: GuestInstance, events: int) -> int:
+        budget = self._recipe.limits.fuel_per_event
+        used = budget - min(instance.fuel_left(), budget)
+        self.stats.fuel += used
+        self._fuel_per_row = max(used / events, self._fuel_per_row / 2)
+        return used
+
+    def _grow_chunks(self, count: int) -> None:
+        if count >= self._rows_wanted // 2:
+            self._rows_wanted = min(self._rows_wanted * 4, CHUNK_ROWS)
+        self._bytes_wanted = min(self._bytes_wanted * 4, CHUNK_BYTES)
+
+    def _shrink_chunks(self, *, retries: bool) -> None:
+        # The event that is tried again runs alone: should it fail again, nothing else was staged in vain.
+        self._rows_wanted = 1 if retries else _FIRST_CHUNK_ROWS
+        self._bytes_wanted = _FIRST_CHUNK_BYTES
+
+    def _fresh_instance(self) -> GuestInstance:
+        if time.monotonic() - self._started > self._wall_seconds:
+            raise self._deadline_error()
+        self.instance = GuestInstance(self._recipe, deadline_ticks=self._ticks_left())
+        self.journal.limit_log(self.instance)
+        self.stats.instances_made += 1
+        return self.instance
+
+    def discard_instance(self, *, orderly: bool = False) -> None:
+        """Let the instance go; `orderly` gives the guest its `shutdown`."""
+        instance, self.instance = self.instance, None
+        if instance is None:
+            return
+        self.journal.drain(instance)
+        if orderly:
+            self.journal.shut_down(instance)
+        instance.close()
+
+    def _record_failure(self, instance: GuestInstance, cause: FailureCode | wasmtime.Trap, row: int, fuel: int) -> None:
+        if isinstance(cause, wasmtime.Trap):
+            code = failure_code(cause)
+            failure = describe_trap(instance, code, cause, row=row, fuel=fuel)
+        else:
+            failure = describe_contract_failure(instance, cause, row=row, fuel=fuel)
+        self.failures.append(failure)
+
+    def _fail_too_large(self, source: EventSource, row: int) -> None:
+        limit = self._recipe.limits.max_memory_bytes
+        size = source.size_bytes(row, row + 1)
+        message = f"the event has {size:,} bytes and cannot fit the guest's memory; max_memory_bytes is {limit:,}"
+        self.failures.append(Failure(source.row_base + row, FailureCode.INPUT_TOO_LARGE, message))
+
+    @property
+    def _wall_seconds(self) -> float:
+        return self._recipe.limits.max_wall_ms_per_batch / 1000
+
+    def _ticks_left(self) -> int:
+        left_ms = (self._wall_seconds - (time.monotonic() - self._started)) * 1000
+        return max(int(left_ms / EPOCH_TICK_MS), 1) + 1
+
+    def _deadline_error(self) -> DeadlineExceededError:
+        limit = self._recipe.limits.max_wall_ms_per_batch
+        return DeadlineExceededError(
+            f"the batch took longer than max_wall_ms_per_batch, which is {limit:,} "
+            f"(module {self._recipe.module.digest[:12]}); no event was marked",
+            hint="try again, send smaller batches, or raise Limits.max_wall_ms_per_batch",
+            limit_name="max_wall_ms_per_batch",
+            limit=limit,
+        )
