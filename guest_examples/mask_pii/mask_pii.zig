@@ -1,0 +1,178 @@
+//! Hide values of both row images by dotted path. An image that is not JSON fails the event: nothing is passed on
+//! that could not be looked at.
+
+const std = @import("std");
+const sdk = @import("sdk");
+const action_file = @import("action.zig");
+const Action = action_file.Action;
+const Bits = sdk.path.Bits;
+
+pub const panic = sdk.panic;
+comptime {
+    sdk.exportGuest(@This());
+}
+
+/// Attributes that repeat values of the row; a path does not reach into them, so they are removed.
+const attributes_with_row_values = [_][]const u8{
+    "cdc.entity.entity_identifier",
+    "cdc.operation.changed_field_values",
+    "debezium.tombstone",
+    "opencdc.key",
+};
+
+var paths: sdk.path.Set = .{ .paths = &.{} };
+var actions: []Action = &.{};
+var metric_names: [][*:0]const u8 = &.{};
+var default: Action = .keep;
+var removed_attributes: []const []const u8 = &attributes_with_row_values;
+
+pub fn configure(item: sdk.config.Item) sdk.config.Error!void {
+    const map = try item.map(&.{ "rules", "default", "hmac_key", "remove_attributes" });
+    var place: sdk.config.Place = undefined;
+    if (map.optional("rules", &place)) |rules| try readRules(try rules.list(), map);
+    if (map.optional("default", &place)) |entry| {
+        default = try readAction(try entry.map(&.{ "action", "marker", "n" }), map);
+    }
+    if (actions.len == 0 and default == .keep) return item.place.refuse(&.{"has neither rules nor a default"});
+    const more = try map.strings("remove_attributes");
+    const removed = try sdk.memory.array([]const u8, attributes_with_row_values.len + more.len);
+    @memcpy(removed[0..attributes_with_row_values.len], &attributes_with_row_values);
+    @memcpy(removed[attributes_with_row_values.len..], more);
+    removed_attributes = removed;
+}
+
+fn readRules(list: sdk.config.List, top: sdk.config.Map) sdk.config.Error!void {
+    var entries = list;
+    const rule_paths = try sdk.memory.array(sdk.path.Path, entries.count);
+    actions = try sdk.memory.array(Action, entries.count);
+    metric_names = try sdk.memory.array([*:0]const u8, entries.count);
+    while (entries.next()) |entry| {
+        const index = entries.index - 1;
+        const map = try entry.map(&.{ "path", "action", "marker", "n" });
+        var place: sdk.config.Place = undefined;
+        const path_item = try map.required("path", &place);
+        const path = try sdk.path.Path.parse(path_item);
+        for (rule_paths[0..index]) |other| {
+            if (other.equals(path)) return place.refuse(&.{"is given twice"});
+        }
+        rule_paths[index] = path;
+        metric_names[index] = try metricName(path_item.value.string().?);
+        actions[index] = try readAction(map, top);
+    }
+    paths = .init(rule_paths);
+}
+
+fn metricName(path: []const u8) sdk.memory.Error![*:0]const u8 {
+    var name = try sdk.Buffer.init(128);
+    try name.append("mask_pii.unmatched.");
+    try name.append(path);
+    try name.byte(0);
+    return @ptrCast(name.finish().ptr);
+}
+
+fn readAction(map: sdk.config.Map, top: sdk.config.Map) sdk.config.Error!Action {
+    const name = action_file.names[try map.choice("action", &action_file.names, null)];
+    const is_counted = std.mem.eql(u8, name, "truncate") or std.mem.eql(u8, name, "keep_last");
+    const is_redact = std.mem.eql(u8, name, "redact");
+    if (map.has("marker") and !is_redact) return map.refuseKey("marker", "is only for redact");
+    if (map.has("n") and !is_counted) return map.refuseKey("n", "is only for truncate and keep_last");
+    if (is_redact) {
+        var marker = try sdk.Buffer.init(64);
+        try sdk.json_write.string(&marker, try map.string("marker", "***"));
+        return .{ .redact = marker.finish() };
+    }
+    if (is_counted) {
+        const count: usize = @intCast(try map.integer("n", 0, 1_000_000, null));
+        return if (std.mem.eql(u8, name, "truncate")) .{ .truncate = count } else .{ .keep_last = count };
+    }
+    if (std.mem.eql(u8, name, "null")) return .null;
+    if (std.mem.eql(u8, name, "hash")) return .hash;
+    if (std.mem.eql(u8, name, "keep")) return .keep;
+    try readKey(top);
+    return .hmac;
+}
+
+fn readKey(top: sdk.config.Map) sdk.config.Error!void {
+    var place: sdk.config.Place = undefined;
+    const item = try top.required("hmac_key", &place);
+    const key = item.value.string() orelse item.value.binary() orelse
+        return place.refuse(&.{"must be a string or bytes"});
+    if (key.len < 16) return place.refuse(&.{"must have at least 16 bytes"});
+    action_file.setKey(key);
+}
+
+pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer {
+    var masker = Masker{};
+    var has_image = false;
+    inline for (.{ .before, .after }) |image| {
+        if (event.image(image)) |text| {
+            has_image = true;
+            if (try masker.run(text, @tagName(image), context)) |masked| {
+                try event.setBytes(if (image == .before) .before else .after, masked);
+            }
+        }
+    }
+    if (has_image) {
+        var unmatched = paths.all() & ~masker.matched;
+        while (unmatched != 0) : (unmatched &= unmatched - 1) sdk.host.count(metric_names[@ctz(unmatched)], 1);
+    }
+    try sdk.attributes.removeAll(event, removed_attributes, &context.failed_at);
+    return .keep;
+}
+
+const Masker = struct {
+    scanner: sdk.json.Scanner = undefined,
+    out: sdk.Buffer = undefined,
+    /// Bytes of the image that have been copied to `out` or replaced in it.
+    copied: usize = 0,
+    matched: Bits = 0,
+
+    const Problem = sdk.json.Error || sdk.memory.Error;
+
+    /// The new text of an image, or null if nothing in it changes.
+    fn run(self: *Masker, text: []const u8, name: []const u8, context: *sdk.Context) sdk.Error!?[]const u8 {
+        self.scanner = .{ .text = text };
+        self.out = try .init(text.len + text.len / 4 + 64);
+        self.copied = 0;
+        self.document() catch |problem| switch (problem) {
+            error.OutOfMemory => return error.OutOfMemory,
+            error.NotJson, error.TooDeep => |kind| return context.failJson(kind, &self.scanner, name),
+        };
+        if (self.copied == 0) return null;
+        try self.out.append(text[self.copied..]);
+        return self.out.finish();
+    }
+
+    fn document(self: *Masker) Problem!void {
+        self.scanner.begin();
+        try self.walk(paths.all(), 0, &default);
+        try self.scanner.finish();
+    }
+
+    /// Mask the value at hand. `bits` are the rules whose first `level` segments led here.
+    fn walk(self: *Masker, bits: Bits, level: usize, inherited: *const Action) Problem!void {
+        const scanner = &self.scanner;
+        var action = inherited;
+        const ending = if (bits == 0) 0 else bits & paths.ending[level];
+        if (ending != 0) {
+            self.matched |= ending;
+            action = &actions[@ctz(ending)];
+        }
+        const deeper = bits & ~ending;
+        if (deeper == 0 and action.* == .keep) return scanner.skip();
+        if (scanner.atContainer() and (ending == 0 or action.* == .keep)) {
+            var children = try scanner.enter();
+            while (try scanner.next(&children)) {
+                const led = if (deeper == 0) 0 else paths.step(deeper, level, &children);
+                try self.walk(led, level + 1, action);
+            }
+            return;
+        }
+        const start = scanner.at;
+        const value = try scanner.value();
+        if (!action.changes(value)) return;
+        try self.out.append(scanner.text[self.copied..start]);
+        try action.apply(value, &self.out);
+        self.copied = scanner.at;
+    }
+};

@@ -1,0 +1,100 @@
+//! Bytes that are appended to: new images, messages, several events in a row.
+
+const std = @import("std");
+const memory = @import("memory.zig");
+
+const Vector = @Vector(16, u8);
+
+pub const Buffer = struct {
+    block: []u8,
+    len: usize = 0,
+
+    pub fn init(capacity: usize) memory.Error!Buffer {
+        return .{ .block = try memory.allocate(capacity) };
+    }
+
+    /// Make room for `extra` bytes. The block grows in place as long as nothing was allocated behind it.
+    pub fn reserve(self: *Buffer, extra: usize) memory.Error!void {
+        if (self.block.len - self.len >= extra) return;
+        const wanted = self.len + extra + @min(self.block.len, 1 << 16);
+        if (try memory.extend(self.block, wanted)) {
+            self.block.len = wanted;
+            return;
+        }
+        const larger = try memory.allocate(wanted + self.block.len);
+        @memcpy(larger[0..self.len], self.block[0..self.len]);
+        self.block = larger;
+    }
+
+    pub fn append(self: *Buffer, bytes: []const u8) memory.Error!void {
+        try self.reserve(bytes.len);
+        copy(self.block[self.len..], bytes);
+        self.len += bytes.len;
+    }
+
+    pub fn byte(self: *Buffer, value: u8) memory.Error!void {
+        try self.reserve(1);
+        self.block[self.len] = value;
+        self.len += 1;
+    }
+
+    pub fn repeat(self: *Buffer, value: u8, count: usize) memory.Error!void {
+        try self.reserve(count);
+        @memset(self.block[self.len..][0..count], value);
+        self.len += count;
+    }
+
+    pub fn decimal(self: *Buffer, value: u64) memory.Error!void {
+        var digits: [20]u8 = undefined;
+        var at: usize = digits.len;
+        var rest = value;
+        while (true) {
+            at -= 1;
+            digits[at] = '0' + @as(u8, @intCast(rest % 10));
+            rest /= 10;
+            if (rest == 0) break;
+        }
+        try self.append(digits[at..]);
+    }
+
+    pub fn varint(self: *Buffer, value: u64) memory.Error!void {
+        var rest = value;
+        while (rest >= 0x80) : (rest >>= 7) try self.byte(@as(u8, @truncate(rest)) | 0x80);
+        try self.byte(@truncate(rest));
+    }
+
+    pub fn written(self: *const Buffer) []u8 {
+        return self.block[0..self.len];
+    }
+
+    /// The bytes; what the buffer had reserved beyond them is given back.
+    pub fn finish(self: *Buffer) []u8 {
+        memory.trim(self.block, self.len);
+        self.block = self.block[0..self.len];
+        return self.block;
+    }
+};
+
+/// Copy to the start of a longer or equally long slice. Short copies are done inline, in vectors: a bulk instruction is
+/// a call into the engine. Reading may go past the end of `from`, where every block has slack; writing may not.
+pub fn copy(to: []u8, from: []const u8) void {
+    const len = from.len;
+    std.debug.assert(to.len >= len);
+    if (len > 512) return @memcpy(to[0..len], from);
+    var at: usize = 0;
+    while (at + 16 <= len) : (at += 16) store(to.ptr + at, load(from.ptr + at));
+    if (at == len) return;
+    if (to.len >= at + 16) {
+        store(to.ptr + at, load(from.ptr + at));
+    } else {
+        while (at < len) : (at += 1) to[at] = from[at];
+    }
+}
+
+inline fn load(from: [*]const u8) Vector {
+    return @as(*align(1) const Vector, @ptrCast(from)).*;
+}
+
+inline fn store(to: [*]u8, value: Vector) void {
+    @as(*align(1) Vector, @ptrCast(to)).* = value;
+}

@@ -1,0 +1,53 @@
+//! The failure of one event: why, in words for people.
+
+const std = @import("std");
+const event_file = @import("event.zig");
+const json = @import("json.zig");
+const memory = @import("memory.zig");
+const wire = @import("wire.zig");
+const Buffer = @import("buffer.zig").Buffer;
+
+pub const Error = error{Failed} || wire.Error || memory.Error;
+
+pub const Context = struct {
+    failed_at: usize = 0,
+    message: []const u8 = "",
+
+    /// Fail the event: `return context.fail(&.{ "no ", name })`. The parts are joined.
+    pub fn fail(self: *Context, parts: []const []const u8) Error {
+        var text = try Buffer.init(128);
+        for (parts) |part| try text.append(part);
+        self.message = text.finish();
+        return error.Failed;
+    }
+
+    /// Turn a scanner's error into the event's failure. `name` is what the document is called.
+    pub fn failJson(self: *Context, problem: json.Error, scanner: *const json.Scanner, name: []const u8) Error {
+        if (problem == error.TooDeep) return self.fail(&.{ name, " is nested deeper than 128 levels" });
+        var offset = try Buffer.init(20);
+        try offset.decimal(scanner.failed_at);
+        return self.fail(&.{ name, " is not valid JSON at byte ", offset.written() });
+    }
+
+    /// Check that a whole document is JSON.
+    pub fn checkJson(self: *Context, text: []const u8, name: []const u8) Error!void {
+        var scanner = json.Scanner{ .text = text };
+        scanner.begin();
+        scanner.skip() catch |problem| return self.failJson(problem, &scanner, name);
+        scanner.finish() catch |problem| return self.failJson(problem, &scanner, name);
+    }
+
+    /// The text of a failed event. It lives in static memory if there is no room for another.
+    pub fn explain(self: *Context, problem: Error) []const u8 {
+        switch (problem) {
+            error.Failed => return self.message,
+            error.OutOfMemory => return "out of memory",
+            error.NotAnEvent => {
+                var text = Buffer.init(64) catch return "not an Event";
+                text.append("not an Event at byte ") catch return "not an Event";
+                text.decimal(self.failed_at) catch return "not an Event";
+                return text.written();
+            },
+        }
+    }
+};

@@ -1,0 +1,232 @@
+//! The canonical event: read fields where they lie, replace some, keep every other byte.
+//!
+//! The top level of the message is walked once. Changes are patches: a span of the input and what stands there instead.
+
+const std = @import("std");
+const memory = @import("memory.zig");
+const wire = @import("wire.zig");
+const Buffer = @import("buffer.zig").Buffer;
+
+pub const Operation = enum(u32) { unspecified, insert, update, delete, read, schema_change, truncate, _ };
+
+/// Numbers of the fields that an SDK knows by name.
+pub const Field = enum(u32) {
+    before = 1,
+    after = 2,
+    op = 3,
+    source = 4,
+    ts = 5,
+    schema = 6,
+    table = 7,
+    primary_key = 8,
+    snapshot = 9,
+    transaction = 10,
+    envelope_version = 11,
+    before_is_key_only = 12,
+    unavailable_columns = 13,
+    before_unavailable_columns = 14,
+    attributes = 1000,
+
+    fn wireType(self: Field) u3 {
+        return switch (self) {
+            .op, .ts, .envelope_version, .before_is_key_only => wire.varint_type,
+            else => wire.bytes_type,
+        };
+    }
+};
+
+const last_small = @intFromEnum(Field.before_unavailable_columns);
+
+pub const Error = wire.Error || memory.Error;
+
+const Patch = struct {
+    start: usize,
+    end: usize,
+    /// The field's number: patches at the same place stand in the order of their fields.
+    number: u32,
+    replacement: []const u8,
+};
+
+/// Where the last occurrence of a field stands; an end of 0 means that there is none.
+const Place = struct { start: usize = 0, value: usize = 0, end: usize = 0 };
+
+pub const Image = enum { before, after };
+
+pub const Event = struct {
+    bytes: []const u8,
+    /// The last occurrence of each known field but the attributes.
+    last: [last_small + 1]Place = @splat(.{}),
+    op_value: u64 = 0,
+    /// A bit for each known field that occurs more than once.
+    repeats: u32 = 0,
+    first_attribute: ?usize = null,
+    last_known_end: usize = 0,
+    patches: []Patch = &.{},
+    patch_count: usize = 0,
+
+    /// Walk the message.
+    pub fn parse(self: *Event, failed_at: *usize) wire.Error!void {
+        var reader = wire.Reader{ .bytes = self.bytes };
+        errdefer failed_at.* = reader.tag_start;
+        while (try reader.next()) |found| {
+            const field = knownField(found) orelse continue;
+            self.last_known_end = found.end;
+            if (field == .attributes) {
+                if (self.first_attribute == null) self.first_attribute = found.start;
+                continue;
+            }
+            if (field == .op) self.op_value = found.varint;
+            const number = @intFromEnum(field);
+            const last = &self.last[number];
+            if (last.end != 0) self.repeats |= @as(u32, 1) << @intCast(number);
+            last.* = .{ .start = found.start, .value = found.value, .end = found.end };
+        }
+    }
+
+    pub fn before(self: *const Event) ?[]const u8 {
+        return self.bytesOf(.before);
+    }
+
+    pub fn after(self: *const Event) ?[]const u8 {
+        return self.bytesOf(.after);
+    }
+
+    pub fn image(self: *const Event, which: Image) ?[]const u8 {
+        return self.bytesOf(if (which == .before) .before else .after);
+    }
+
+    pub fn schema(self: *const Event) ?[]const u8 {
+        return self.bytesOf(.schema);
+    }
+
+    pub fn table(self: *const Event) []const u8 {
+        return self.bytesOf(.table) orelse "";
+    }
+
+    pub fn op(self: *const Event) Operation {
+        return @enumFromInt(@as(u32, @truncate(self.op_value)));
+    }
+
+    /// A field of bytes, text or a nested message, if it is present.
+    pub fn bytesOf(self: *const Event, field: Field) ?[]const u8 {
+        const span = self.last[@intFromEnum(field)];
+        return if (span.end == 0) null else self.bytes[span.value..span.end];
+    }
+
+    /// Every occurrence of a field.
+    pub fn occurrences(self: *const Event, field: Field) Occurrences {
+        const number = @intFromEnum(field);
+        const from = if (field == .attributes) self.first_attribute orelse self.bytes.len else 0;
+        const is_absent = field != .attributes and self.last[number].end == 0;
+        return .{ .field = field, .reader = .{ .bytes = self.bytes, .at = if (is_absent) self.bytes.len else from } };
+    }
+
+    /// Put bytes or text in place of a field. The value must live until the answer is given.
+    pub fn setBytes(self: *Event, field: Field, value: []const u8) Error!void {
+        const has_presence = field == .before or field == .after or field == .schema;
+        if (value.len == 0 and !has_presence) return self.remove(field);
+        var encoded = try Buffer.init(value.len + 8);
+        try wire.appendBytes(&encoded, @intFromEnum(field), value);
+        try self.put(field, encoded.finish());
+    }
+
+    pub fn setVarint(self: *Event, field: Field, value: u64) Error!void {
+        if (value == 0) return self.remove(field);
+        var encoded = try Buffer.init(16);
+        try encoded.varint(@as(u64, @intFromEnum(field)) << 3);
+        try encoded.varint(value);
+        try self.put(field, encoded.finish());
+    }
+
+    pub fn remove(self: *Event, field: Field) Error!void {
+        if (self.last[@intFromEnum(field)].end == 0) return;
+        var all = self.occurrences(field);
+        while (try all.next()) |span| try self.patch(span.start, span.end, field, "");
+    }
+
+    fn put(self: *Event, field: Field, encoded: []const u8) Error!void {
+        const number = @intFromEnum(field);
+        const last = self.last[number];
+        if (last.end == 0) {
+            const place = try self.placeOf(field);
+            return self.patch(place, place, field, encoded);
+        }
+        if (self.repeats >> @intCast(number) & 1 == 1) {
+            var all = self.occurrences(field);
+            while (try all.next()) |span| {
+                if (span.start != last.start) try self.patch(span.start, span.end, field, "");
+            }
+        }
+        try self.patch(last.start, last.end, field, encoded);
+    }
+
+    /// Where a field that is absent belongs: before the first known field with a higher number, else behind the last.
+    pub fn placeOf(self: *const Event, field: Field) wire.Error!usize {
+        var reader = wire.Reader{ .bytes = self.bytes };
+        while (try reader.next()) |span| {
+            const other = knownField(span) orelse continue;
+            if (@intFromEnum(other) > @intFromEnum(field)) return span.start;
+        }
+        return self.last_known_end;
+    }
+
+    /// Replace a span of the event as it came in. Patches must not overlap.
+    pub fn patch(self: *Event, start: usize, end: usize, field: Field, replacement: []const u8) memory.Error!void {
+        if (self.patch_count == self.patches.len) {
+            const more = try memory.array(Patch, @max(8, self.patches.len * 2));
+            @memcpy(more[0..self.patch_count], self.patches[0..self.patch_count]);
+            self.patches = more;
+        }
+        // Kept in order of place and field. Most come in order, so the search runs from the end.
+        const number = @intFromEnum(field);
+        var at = self.patch_count;
+        while (at > 0) : (at -= 1) {
+            const other = &self.patches[at - 1];
+            if (other.start < start or (other.start == start and other.number <= number)) break;
+            self.patches[at] = other.*;
+        }
+        self.patches[at] = .{ .start = start, .end = end, .number = number, .replacement = replacement };
+        self.patch_count += 1;
+    }
+
+    pub fn isChanged(self: *const Event) bool {
+        return self.patch_count != 0;
+    }
+
+    /// Length of the message with its patches.
+    pub fn encodedLength(self: *const Event) usize {
+        var len = self.bytes.len;
+        for (self.patches[0..self.patch_count]) |item| len = len + item.replacement.len - (item.end - item.start);
+        return len;
+    }
+
+    /// Write the message with its patches.
+    pub fn encode(self: *const Event, out: *Buffer) memory.Error!void {
+        var at: usize = 0;
+        for (self.patches[0..self.patch_count]) |item| {
+            try out.append(self.bytes[at..item.start]);
+            try out.append(item.replacement);
+            at = item.end;
+        }
+        try out.append(self.bytes[at..]);
+    }
+};
+
+pub const Occurrences = struct {
+    field: Field,
+    reader: wire.Reader,
+
+    pub fn next(self: *Occurrences) wire.Error!?wire.Span {
+        while (try self.reader.next()) |span| {
+            if (knownField(span) == self.field) return span;
+        }
+        return null;
+    }
+};
+
+/// The field that a span holds, if both its number and its wire type are the schema's.
+inline fn knownField(span: wire.Span) ?Field {
+    if (span.number > last_small and span.number != @intFromEnum(Field.attributes)) return null;
+    const field: Field = @enumFromInt(span.number);
+    return if (field.wireType() == span.wire_type) field else null;
+}

@@ -1,0 +1,147 @@
+//! Dotted paths, and sets of them that are followed through a document together.
+
+const std = @import("std");
+const config = @import("config.zig");
+const json = @import("json.zig");
+const memory = @import("memory.zig");
+
+pub const max_paths = 64;
+
+/// One bit for each path of a set.
+pub const Bits = u64;
+
+pub const Segment = union(enum) { any, key: []const u8 };
+
+pub const Path = struct {
+    segments: []const Segment,
+
+    pub fn parse(item: config.Item) config.Error!Path {
+        return parseText(try item.name(), item.place);
+    }
+
+    /// Split a text that has passed the checks of a name.
+    pub fn parseText(text: []const u8, place: *const config.Place) config.Error!Path {
+        const segments = try memory.array(Segment, std.mem.count(u8, text, ".") + 1);
+        const unescaped = try memory.allocate(text.len);
+        var count: usize = 0;
+        var start: usize = 0;
+        var len: usize = 0;
+        var is_plain = true;
+        var at: usize = 0;
+        while (at <= text.len) : (at += 1) {
+            if (at < text.len and text[at] != '.') {
+                if (text[at] == '\\') {
+                    at += 1;
+                    is_plain = false;
+                    if (at == text.len or std.mem.indexOfScalar(u8, ".*\\", text[at]) == null) {
+                        return place.refuse(&.{"has a backslash before something else than \".\", \"*\" or \"\\\""});
+                    }
+                }
+                unescaped[start + len] = text[at];
+                len += 1;
+                continue;
+            }
+            if (len == 0) return place.refuse(&.{"has an empty segment"});
+            const key = unescaped[start..][0..len];
+            segments[count] = if (is_plain and std.mem.eql(u8, key, "*")) .any else .{ .key = key };
+            count += 1;
+            start += len;
+            len = 0;
+            is_plain = true;
+        }
+        return .{ .segments = segments[0..count] };
+    }
+
+    pub fn hasWildcard(self: Path) bool {
+        for (self.segments) |segment| if (segment == .any) return true;
+        return false;
+    }
+
+    pub fn equals(self: Path, other: Path) bool {
+        if (self.segments.len != other.segments.len) return false;
+        for (self.segments, other.segments) |a, b| {
+            if (std.meta.activeTag(a) != std.meta.activeTag(b)) return false;
+            if (a == .key and !std.mem.eql(u8, a.key, b.key)) return false;
+        }
+        return true;
+    }
+};
+
+/// Up to 64 paths. While a document is walked, a set of bits says which of them lead on from here.
+pub const Set = struct {
+    paths: []const Path,
+    /// By level: the paths that end there, and those whose next segment is a wildcard.
+    ending: [levels]Bits = @splat(0),
+    any: [levels]Bits = @splat(0),
+
+    const levels = config.max_name_bytes + 2;
+
+    pub fn init(paths: []const Path) Set {
+        var set = Set{ .paths = paths };
+        for (paths, 0..) |path, index| {
+            const bit = @as(Bits, 1) << @intCast(index);
+            set.ending[path.segments.len] |= bit;
+            for (path.segments, 0..) |segment, level| {
+                if (segment == .any) set.any[level] |= bit;
+            }
+        }
+        return set;
+    }
+
+    pub fn all(self: *const Set) Bits {
+        const count = self.paths.len;
+        return if (count == max_paths) ~@as(Bits, 0) else (@as(Bits, 1) << @intCast(count)) - 1;
+    }
+
+    /// Those of the paths that have more segments than `level`.
+    pub fn longer(self: *const Set, bits: Bits, level: usize) Bits {
+        return bits & ~self.ending[level];
+    }
+
+    /// Those of the paths, all longer than `level`, that lead to this child.
+    pub inline fn step(self: *const Set, bits: Bits, level: usize, children: *const json.Children) Bits {
+        var found = bits & self.any[level];
+        if (!children.is_object) return found;
+        var named = bits & ~found;
+        while (named != 0) : (named &= named - 1) {
+            const index = @ctz(named);
+            if (children.key.equals(self.paths[index].segments[level].key)) found |= named & (~named + 1);
+        }
+        return found;
+    }
+
+    /// Walk a whole document and show every value that a path leads to, in document order.
+    /// `visitor.found(bits, value)` is called with the paths that end at the value.
+    pub fn select(self: *const Set, scanner: *json.Scanner, visitor: anytype) json.Error!void {
+        scanner.begin();
+        try self.walk(scanner, self.all(), 0, visitor);
+        try scanner.finish();
+    }
+
+    fn walk(self: *const Set, scanner: *json.Scanner, bits: Bits, level: usize, visitor: anytype) json.Error!void {
+        const ended = bits & self.ending[level];
+        const deeper = bits & ~ended;
+        if (deeper == 0) {
+            if (ended == 0) return scanner.skip();
+            const value = try scanner.value();
+            visitor.found(ended, value);
+            return;
+        }
+        if (!scanner.atContainer()) {
+            const value = try scanner.value();
+            if (ended != 0) visitor.found(ended, value);
+            return;
+        }
+        if (ended != 0) {
+            // The value itself comes before what is in it: look at it as a whole, then go back.
+            const at = scanner.at;
+            const value = try scanner.value();
+            visitor.found(ended, value);
+            scanner.at = at;
+        }
+        var children = try scanner.enter();
+        while (try scanner.next(&children)) {
+            try self.walk(scanner, self.step(deeper, level, &children), level + 1, visitor);
+        }
+    }
+};

@@ -1,0 +1,75 @@
+//! UTF-8 and vectors: how far a text is plain, and whether a sequence is well formed.
+
+const Vector = @Vector(16, u8);
+const Signed = @Vector(16, i8);
+
+/// Bytes from `at` on that need no look inside a JSON string: no quote, no backslash, no control character, ASCII.
+/// Loads whole vectors, so up to 15 bytes behind the text are read; every block has that much slack.
+pub inline fn plainRun(text: []const u8, at: usize) usize {
+    var run: usize = 0;
+    while (at + run < text.len) : (run += 16) {
+        const chunk: Vector = @as(*align(1) const Vector, @ptrCast(text.ptr + at + run)).*;
+        const quote = chunk == @as(Vector, @splat('"'));
+        const backslash = chunk == @as(Vector, @splat('\\'));
+        // As signed numbers, bytes from 0x80 on are negative: one comparison finds them and control characters.
+        const special = @as(Signed, @bitCast(chunk)) < @as(Signed, @splat(0x20));
+        const found: u16 = @bitCast(quote | backslash | special);
+        if (found != 0) return run + @ctz(found);
+    }
+    return run;
+}
+
+/// Length of the well-formed sequence that the text begins with; 0 if there is none. The text is not empty.
+pub fn sequenceLength(text: []const u8) usize {
+    const first = text[0];
+    if (first < 0x80) return 1;
+    const len = leadLength(first);
+    if (first < 0xc2 or first > 0xf4 or text.len < len) return 0;
+    for (text[1..len]) |byte| if (byte & 0xc0 != 0x80) return 0;
+    const second = text[1];
+    return switch (first) {
+        0xe0 => if (second >= 0xa0) len else 0, // overlong
+        0xed => if (second < 0xa0) len else 0, // surrogates
+        0xf0 => if (second >= 0x90) len else 0, // overlong
+        0xf4 => if (second < 0x90) len else 0, // above U+10FFFF
+        else => len,
+    };
+}
+
+/// Length of the sequence that a lead byte announces.
+pub fn leadLength(first: u8) usize {
+    if (first < 0x80) return 1;
+    if (first < 0xe0) return 2;
+    return if (first < 0xf0) 3 else 4;
+}
+
+pub fn isValid(text: []const u8) bool {
+    var at: usize = 0;
+    while (at < text.len) {
+        const len = sequenceLength(text[at..]);
+        if (len == 0) return false;
+        at += len;
+    }
+    return true;
+}
+
+/// Write a code point that is no surrogate; gives the number of bytes.
+pub fn encode(code: u32, out: *[4]u8) usize {
+    if (code < 0x80) {
+        out[0] = @intCast(code);
+        return 1;
+    }
+    const len: usize = if (code < 0x800) 2 else if (code < 0x10000) 3 else 4;
+    var at = len - 1;
+    var rest = code;
+    while (at > 0) : (at -= 1) {
+        out[at] = 0x80 | @as(u8, @intCast(rest & 0x3f));
+        rest >>= 6;
+    }
+    out[0] = switch (len) {
+        2 => 0xc0 | @as(u8, @intCast(rest)),
+        3 => 0xe0 | @as(u8, @intCast(rest)),
+        else => 0xf0 | @as(u8, @intCast(rest)),
+    };
+    return len;
+}

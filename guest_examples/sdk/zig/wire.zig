@@ -1,0 +1,88 @@
+//! Protobuf's wire format: tags, varints, lengths. Knows nothing of the event.
+
+const Buffer = @import("buffer.zig").Buffer;
+const memory = @import("memory.zig");
+
+pub const varint_type = 0;
+pub const bytes_type = 2;
+
+pub const Error = error{NotAnEvent};
+
+/// One field as it stands in a message: its tag from `start`, its value from `value` to `end`.
+pub const Span = struct {
+    start: usize = 0,
+    value: usize = 0,
+    end: usize = 0,
+    number: u32 = 0,
+    wire_type: u3 = 0,
+    /// The value, if the wire type is varint.
+    varint: u64 = 0,
+};
+
+pub const Reader = struct {
+    bytes: []const u8,
+    at: usize = 0,
+    tag_start: usize = 0,
+
+    /// The next field, or null at the end.
+    pub inline fn next(self: *Reader) Error!?Span {
+        if (self.at >= self.bytes.len) return null;
+        self.tag_start = self.at;
+        const tag = try self.varint(5);
+        if (tag < 8 or tag > 0xffff_ffff) return error.NotAnEvent;
+        var span = Span{ .start = self.tag_start, .number = @intCast(tag >> 3), .wire_type = @intCast(tag & 7) };
+        span.value = self.at;
+        switch (span.wire_type) {
+            varint_type => span.varint = try self.varint(10),
+            bytes_type => {
+                const len = try self.varint(10);
+                span.value = self.at;
+                try self.advance(len);
+            },
+            1 => try self.advance(8),
+            5 => try self.advance(4),
+            else => return error.NotAnEvent,
+        }
+        span.end = self.at;
+        return span;
+    }
+
+    fn advance(self: *Reader, count: u64) Error!void {
+        if (count > self.bytes.len - self.at) return error.NotAnEvent;
+        self.at += @intCast(count);
+    }
+
+    inline fn varint(self: *Reader, max_bytes: usize) Error!u64 {
+        if (self.at < self.bytes.len and self.bytes[self.at] < 0x80) {
+            self.at += 1;
+            return self.bytes[self.at - 1];
+        }
+        return self.longVarint(max_bytes);
+    }
+
+    fn longVarint(self: *Reader, max_bytes: usize) Error!u64 {
+        var value: u64 = 0;
+        var shift: u32 = 0;
+        for (0..max_bytes) |_| {
+            if (self.at >= self.bytes.len) return error.NotAnEvent;
+            const byte = self.bytes[self.at];
+            self.at += 1;
+            value |= @as(u64, byte & 0x7f) << @intCast(shift);
+            if (byte < 0x80) return value;
+            shift += 7;
+        }
+        return error.NotAnEvent;
+    }
+};
+
+/// Write a field of bytes, text or a nested message.
+pub fn appendBytes(out: *Buffer, number: u32, value: []const u8) memory.Error!void {
+    try out.varint(@as(u64, number) << 3 | bytes_type);
+    try out.varint(value.len);
+    try out.append(value);
+}
+
+pub fn appendVarint(out: *Buffer, number: u32, value: u64) memory.Error!void {
+    try out.varint(@as(u64, number) << 3);
+    try out.varint(value);
+}
