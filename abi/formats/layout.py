@@ -23,7 +23,7 @@ from abi.formats import json_text
 from abi.formats.refusals import shown, unencodable
 
 _HOLE = re.compile(rb"\x01([^\x01\x02\x03]*)(?:\x02([^\x01\x02\x03]*)\x02([^\x01\x02\x03]*))?\x03")
-_RAW = msgspec.json.Decoder(msgspec.Raw)
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class View(NamedTuple):
@@ -135,7 +135,7 @@ class Document:
 
     def _complete(self, document: bytes, missing: list[tuple[str, bytes]]) -> bytes:
         try:
-            _RAW.decode(document)
+            _OBJECT.decode(document)
         except (msgspec.DecodeError, RecursionError):
             raise unencodable(
                 self._name,
