@@ -185,7 +185,6 @@ static condition check_conditions(wh_entry entry) {
 // What is known of one event while it is looked at. `failure` is the answer as soon as something is broken.
 typedef struct {
     const wh_event *event;
-    bool are_images_good;
     wh_answer failure;
 } context;
 
@@ -229,24 +228,9 @@ static bool satisfies(const comparison *test, scalar value) {
     return false;
 }
 
-static bool fail_on_image(context *seen, wh_bytes name, uint32_t trouble_at) {
+static bool fail_on_document(context *seen, wh_bytes name, uint32_t trouble_at) {
     seen->failure = wh_fail_json(name, trouble_at);
     return false;
-}
-
-// Whoever looks into one image has both checked as a whole first.
-static bool check_images(context *seen) {
-    uint32_t trouble_at;
-    const wh_event *event = seen->event;
-    if (seen->are_images_good) return true;
-    if (event->before.at && !wh_json_check(event->before, &trouble_at)) {
-        return fail_on_image(seen, WH_TEXT("before"), trouble_at);
-    }
-    if (event->after.at && !wh_json_check(event->after, &trouble_at)) {
-        return fail_on_image(seen, WH_TEXT("after"), trouble_at);
-    }
-    seen->are_images_good = true;
-    return true;
 }
 
 static source image_of(const wh_event *event, source from) {
@@ -274,7 +258,7 @@ static bool test_image(context *seen, source image, const wh_path *paths, uint64
     uint32_t trouble_at = walk.json.trouble_at;
     wh_walk_end(&walk);
     if (step == WH_JSON_END) return true;
-    return fail_on_image(seen, is_before ? WH_TEXT("before") : WH_TEXT("after"), trouble_at);
+    return fail_on_document(seen, is_before ? WH_TEXT("before") : WH_TEXT("after"), trouble_at);
 }
 
 // Tests every comparison that reads an image, in one walk over each. The walks check the images as well.
@@ -286,10 +270,8 @@ static bool test_images(context *seen, const wh_path *paths, const comparison *t
         if (from == AFTER) in_after |= 1ull << i;
     }
     if (!(in_before | in_after)) return true;
-    if (!test_image(seen, BEFORE, paths, in_before, tests, found)) return false;
-    if (!test_image(seen, AFTER, paths, in_after, tests, found)) return false;
-    seen->are_images_good = true;
-    return true;
+    return test_image(seen, BEFORE, paths, in_before, tests, found) &&
+           test_image(seen, AFTER, paths, in_after, tests, found);
 }
 
 static bool find_attribute(context *seen, wh_bytes key, wh_bytes *value) {

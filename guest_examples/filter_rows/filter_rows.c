@@ -95,24 +95,29 @@ static bool is_listed(context *seen, wh_bytes list) {
     }
     uint32_t trouble_at = walk.json.trouble_at;
     wh_walk_end(&walk);
-    return step == WH_JSON_END ? is_found : fail_on_image(seen, CHANGED_FIELDS, trouble_at);
+    return step == WH_JSON_END ? is_found : fail_on_document(seen, CHANGED_FIELDS, trouble_at);
 }
 
 // The JSON text of each column in question; `at` is NULL when it is absent. Of duplicates the last counts.
-static void read_columns(wh_bytes image, wh_bytes columns[WH_MAX_ENTRIES]) {
+static bool read_columns(context *seen, wh_bytes name, wh_bytes image, wh_bytes columns[WH_MAX_ENTRIES]) {
     static wh_walk walk;
     for (uint32_t i = 0; i < changed_fields.count; i++) columns[i] = (wh_bytes){0};
-    if (!image.at) return;
+    if (!image.at) return true;
     wh_walk_start(&walk, image, changed_paths, changed_fields.count == 64 ? ~0ull : (1ull << changed_fields.count) - 1);
     wh_json_step step;
     while ((step = wh_walk_next(&walk)) < WH_JSON_END) {
         uint64_t matched = walk.matched;
-        if (step == WH_JSON_OPEN && !wh_walk_skip(&walk)) break;
+        if (step == WH_JSON_OPEN && !wh_walk_skip(&walk)) {
+            step = WH_JSON_BROKEN;
+            break;
+        }
         for (; matched; matched &= matched - 1) {
             columns[__builtin_ctzll(matched)] = wh_slice(image, walk.json.value.start, walk.json.value.end);
         }
     }
+    uint32_t trouble_at = walk.json.trouble_at;
     wh_walk_end(&walk);
+    return step == WH_JSON_END || fail_on_document(seen, name, trouble_at);
 }
 
 static bool is_unavailable(const wh_event *event, wh_bytes column) {
@@ -128,9 +133,8 @@ static bool is_changed(context *seen) {
     wh_bytes list;
     if (!find_attribute(seen, CHANGED_FIELDS, &list)) return false;
     if (list.at) return is_listed(seen, list);
-    if (!check_images(seen)) return false;
-    read_columns(seen->event->before, before);
-    read_columns(seen->event->after, after);
+    if (!read_columns(seen, WH_TEXT("before"), seen->event->before, before)) return false;
+    if (!read_columns(seen, WH_TEXT("after"), seen->event->after, after)) return false;
     for (uint32_t i = 0; i < changed_fields.count; i++) {
         bool is_same = !before[i].at == !after[i].at && wh_same(before[i], after[i]);
         if (!is_same && !is_unavailable(seen->event, changed_fields.at[i])) return true;

@@ -5,7 +5,7 @@ mod condition;
 use condition::{Condition, Tests};
 use wasm_host::config::Value;
 use wasm_host::event::{self, not_json};
-use wasm_host::json::{self, Kind, Trouble};
+use wasm_host::json::{Kind, Trouble};
 use wasm_host::path::{Path, Segment};
 use wasm_host::text::{matches, value_text};
 use wasm_host::walk::{all, Walk};
@@ -93,9 +93,6 @@ impl FilterRows {
     fn is_changed(&self, event: &Event) -> Result<bool, String> {
         if let Some(list) = event.attribute(CHANGED_FIELDS.as_bytes())? {
             return self.is_listed(list).map_err(|trouble| not_json(CHANGED_FIELDS, trouble));
-        }
-        for (image, name) in [(event.before, "before"), (event.after, "after")] {
-            image.map_or(Ok(()), json::check).map_err(|trouble| not_json(name, trouble))?;
         }
         let before = self.columns(event.before).map_err(|trouble| not_json("before", trouble))?;
         let after = self.columns(event.after).map_err(|trouble| not_json("after", trouble))?;

@@ -1057,8 +1057,7 @@ typedef struct {
     wh_bytes whole;  // the field as it stands, tag included
 } wh_field;
 
-// A varint of at most `max_bytes`; false when it does not end in time.
-static bool wh_read_varint(wh_bytes *rest, uint32_t max_bytes, uint64_t *number) {
+static bool wh_read_long_varint(wh_bytes *rest, uint32_t max_bytes, uint64_t *number) {
     *number = 0;
     for (uint32_t i = 0; i < max_bytes && i < rest->size; i++) {
         *number |= (uint64_t)(rest->at[i] & 0x7f) << (7 * i);
@@ -1070,8 +1069,16 @@ static bool wh_read_varint(wh_bytes *rest, uint32_t max_bytes, uint64_t *number)
     return false;
 }
 
+// A varint of at most `max_bytes`; false when it does not end in time.
+static inline bool wh_read_varint(wh_bytes *rest, uint32_t max_bytes, uint64_t *number) {
+    if (!rest->size || rest->at[0] >= 0x80) return wh_read_long_varint(rest, max_bytes, number);
+    *number = rest->at[0];
+    *rest = (wh_bytes){rest->at + 1, rest->size - 1};
+    return true;
+}
+
 // Reads one field and moves `rest` behind it. False at the end, where `rest` is empty, and at bytes that are no field.
-static bool wh_next_field(wh_bytes *rest, wh_field *field) {
+static inline bool wh_next_field(wh_bytes *rest, wh_field *field) {
     wh_bytes behind = *rest;
     uint64_t tag, size = 0;
     if (!wh_read_varint(&behind, 5, &tag) || tag < 8 || tag > UINT32_MAX) return false;
@@ -1153,6 +1160,11 @@ typedef struct {
     uint32_t envelope_version;
     bool before_is_key_only;
     bool has_attributes;
+    uint32_t repeated; // bit n: field n stands there more than once
+    struct {
+        uint32_t start;
+        uint32_t end;
+    } last[WH_BEFORE_UNAVAILABLE_COLUMNS + 1]; // where the last occurrence of each field stands; end 0: nowhere
 } wh_event;
 
 // Whether the schema has this field. A known number with another wire type is an unknown field: kept, never read.
@@ -1165,6 +1177,11 @@ static inline bool wh_is_known(const wh_field *field) {
 
 static inline void wh_note_field(wh_event *event, const wh_field *field) {
     if (!wh_is_known(field)) return;
+    if (field->number <= WH_BEFORE_UNAVAILABLE_COLUMNS) {
+        if (event->last[field->number].end) event->repeated |= 1u << field->number;
+        event->last[field->number].start = (uint32_t)(field->whole.at - event->bytes.at);
+        event->last[field->number].end = event->last[field->number].start + field->whole.size;
+    }
     switch (field->number) {
         case WH_BEFORE: event->before = field->body; break;
         case WH_AFTER: event->after = field->body; break;
@@ -1411,9 +1428,38 @@ static void wh_put_absent(wh_buffer *out, const wh_change *change, wh_bytes run,
     }
 }
 
+// Writes an event in which only fields that stand there once are changed: by far the most common case.
+static void wh_put_replaced(wh_buffer *out, const wh_event *event, const wh_change *change) {
+    uint32_t copied = 0;
+    for (uint32_t written = 0; written < change->count; written++) {
+        uint32_t next = 0, next_start = UINT32_MAX;
+        for (uint32_t slot = 0; slot < change->count; slot++) {
+            uint32_t start = event->last[change->fields[slot].number].start;
+            if (start >= copied && start < next_start) next = slot, next_start = start;
+        }
+        wh_put(out, wh_slice(event->bytes, copied, next_start));
+        wh_put_change(out, change, next);
+        copied = event->last[change->fields[next].number].end;
+    }
+    wh_put(out, wh_slice(event->bytes, copied, event->bytes.size));
+}
+
+static bool wh_is_replacing(const wh_event *event, const wh_change *change) {
+    for (uint32_t slot = 0; slot < change->count; slot++) {
+        uint32_t number = change->fields[slot].number;
+        if (number > WH_BEFORE_UNAVAILABLE_COLUMNS) return false;
+        if (!event->last[number].end || event->repeated >> number & 1) return false;
+    }
+    return !change->removed_attribute_count;
+}
+
 // Writes the event with its changes. A field takes the place of its last occurrence; one that was absent goes before
 // the first known field with a higher number, or behind the last known one. Everything else keeps bytes and order.
 static void wh_put_changed(wh_buffer *out, const wh_event *event, wh_change *change) {
+    if (wh_is_replacing(event, change)) {
+        wh_put_replaced(out, event, change);
+        return;
+    }
     const uint8_t *known_end = wh_locate_changes(event->bytes, change);
     const uint8_t *copied = event->bytes.at; // all before it is written
     wh_bytes rest = event->bytes;
