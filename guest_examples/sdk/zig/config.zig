@@ -58,6 +58,14 @@ pub const Place = struct {
     }
 };
 
+/// Refuse a text that is empty, longer than 100 bytes or has control characters.
+pub fn checkName(text: []const u8, place: *const Place) Error![]const u8 {
+    if (text.len == 0) return place.refuse(&.{"must not be empty"});
+    if (text.len > max_name_bytes) return place.refuse(&.{"must have at most 100 bytes"});
+    for (text) |byte| if (byte < 0x20) return place.refuse(&.{"has a control character"});
+    return text;
+}
+
 /// A value and where it stands.
 pub const Item = struct {
     value: msgpack.Value,
@@ -71,10 +79,7 @@ pub const Item = struct {
 
     /// A string of at most 100 bytes without control characters: paths, and names that become keys.
     pub fn name(self: Item) Error![]const u8 {
-        const text = try self.string();
-        if (text.len > max_name_bytes) return self.place.refuse(&.{"must have at most 100 bytes"});
-        for (text) |byte| if (byte < 0x20) return self.place.refuse(&.{"has a control character"});
-        return text;
+        return checkName(try self.string(), self.place);
     }
 
     /// The index of one of a few words.

@@ -13,12 +13,16 @@ const std = @import("std");
 
 pub const attributes = @import("attributes.zig");
 pub const config = @import("config.zig");
+pub const decimal = @import("decimal.zig");
+pub const field = @import("field.zig");
 pub const host = @import("host.zig");
 pub const json = @import("json.zig");
 pub const json_write = @import("json_write.zig");
 pub const memory = @import("memory.zig");
 pub const msgpack = @import("msgpack.zig");
+pub const pattern = @import("pattern.zig");
 pub const path = @import("path.zig");
+pub const scalar = @import("scalar.zig");
 pub const utf8 = @import("utf8.zig");
 pub const wire = @import("wire.zig");
 

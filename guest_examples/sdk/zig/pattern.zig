@@ -1,0 +1,39 @@
+//! Names with an optional star at the end: `public.users`, `audit_*`.
+
+const std = @import("std");
+
+pub fn isPrefix(pattern: []const u8) bool {
+    return pattern.len > 0 and pattern[pattern.len - 1] == '*';
+}
+
+pub fn matches(pattern: []const u8, text: []const u8) bool {
+    if (isPrefix(pattern)) return std.mem.startsWith(u8, text, pattern[0 .. pattern.len - 1]);
+    return std.mem.eql(u8, pattern, text);
+}
+
+pub fn matchesAny(patterns: []const []const u8, text: []const u8) bool {
+    for (patterns) |pattern| if (matches(pattern, text)) return true;
+    return false;
+}
+
+/// Whether a pattern matches `schema.table`, without joining the two.
+pub fn matchesJoined(pattern: []const u8, schema: []const u8, table: []const u8) bool {
+    const is_prefix = isPrefix(pattern);
+    const wanted = if (is_prefix) pattern[0 .. pattern.len - 1] else pattern;
+    const len = schema.len + 1 + table.len;
+    if (if (is_prefix) wanted.len > len else wanted.len != len) return false;
+    const in_schema = @min(wanted.len, schema.len);
+    if (!std.mem.eql(u8, wanted[0..in_schema], schema[0..in_schema])) return false;
+    if (wanted.len <= schema.len) return true;
+    if (wanted[schema.len] != '.') return false;
+    return std.mem.startsWith(u8, table, wanted[schema.len + 1 ..]);
+}
+
+/// Whether one of the patterns matches the table, or `schema.table` if there is a schema.
+pub fn matchesTable(patterns: []const []const u8, schema: ?[]const u8, table: []const u8) bool {
+    for (patterns) |pattern| {
+        if (matches(pattern, table)) return true;
+        if (schema) |name| if (matchesJoined(pattern, name, table)) return true;
+    }
+    return false;
+}
