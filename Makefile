@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml
 setup: $(STAMP) ## Make the virtual environment with everything in it
 
 demo: $(STAMP) ## Run the multi-tenant masking and filtering job on sample events
-	$(BIN)/wasm-host demo
+	$(BIN)/python -m spark_udf.demo
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -q

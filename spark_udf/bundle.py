@@ -5,14 +5,14 @@ Knows nothing of how the blob travels; that is `spark_udf.carrier`.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import msgpack
 
 from spark_udf.errors import BundleError
 from spark_udf.secret import Secret
-from wasm_host import Limits
+from wasm_host import Isolation, Limits
 
 _SECRET_EXT = 1
 
@@ -24,7 +24,7 @@ class BundledStep:
     digest: str
     config: Mapping[str, Any]
     limits: Limits
-    isolation: str
+    isolation: Isolation
     wasi: bool
 
 
@@ -64,11 +64,17 @@ def encode_bundle(
     """
     content = {
         "modules": dict(sorted(modules.items())),
-        "plans": [{"steps": [asdict(step) for step in plan.steps], "on_error": plan.on_error} for plan in plans],
+        "plans": [{"steps": [_plain(step) for step in plan.steps], "on_error": plan.on_error} for plan in plans],
         "tenants": None if tenants is None else dict(sorted(tenants.items())),
     }
     blob = msgpack.packb(content, default=_pack_secret)
     return hashlib.sha256(blob).hexdigest(), blob
+
+
+def _plain(step: BundledStep) -> dict[str, Any]:
+    # Not `asdict` for the whole: it would turn the references to secrets into maps.
+    values = {field.name: getattr(step, field.name) for field in fields(step)}
+    return {**values, "limits": asdict(step.limits)}
 
 
 def _pack_secret(value: Any) -> msgpack.ExtType:

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from spark_udf.secret import SecretValues
@@ -34,20 +35,17 @@ _allowance = _Allowance()
 
 
 def pass_on(lines: Sequence[LogLine], *, tenant: str | None, digest: str, secrets: SecretValues) -> int:
-    """Log a batch's lines under the logger `wasm_host.guest`.
+    """Log a batch's lines under the logger `wasm_host.guest`; lines that are alike are logged once, with their number.
 
     Returns:
         How many lines were left out because there were too many.
     """
     # A line that no handler wants costs nothing and is not lost.
-    wanted = [line for line in lines if logger.isEnabledFor(_LEVELS.get(line.level, logging.ERROR))]
+    wanted = Counter(
+        (level, line.text) for line in lines if logger.isEnabledFor(level := _LEVELS.get(line.level, logging.ERROR))
+    )
     granted = _allowance.take(len(wanted))
-    for line in wanted[:granted]:
-        logger.log(
-            _LEVELS.get(line.level, logging.ERROR),
-            "module %s tenant %s: %s",
-            digest[:12],
-            tenant,
-            secrets.redact(line.text),
-        )
-    return len(wanted) - granted
+    for (level, text), times in list(wanted.items())[:granted]:
+        repeated = f" ({times} times)" if times > 1 else ""
+        logger.log(level, "module %s tenant %s: %s%s", digest[:12], tenant, secrets.redact(text), repeated)
+    return sum(list(wanted.values())[granted:])

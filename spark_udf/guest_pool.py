@@ -16,7 +16,7 @@ from spark_udf.secret import SecretValues
 MAX_GUESTS = 2_048
 MAX_GUEST_MEMORY_BYTES = 1024 * 1024 * 1024
 
-_Key = tuple[str | None, str, bytes, wasm_host.Limits, str, bool]
+GuestKey = tuple[str | None, str, bytes, wasm_host.Limits, wasm_host.Isolation, bool]
 
 
 class GuestPool:
@@ -25,18 +25,18 @@ class GuestPool:
     def __init__(self, *, max_guests: int = MAX_GUESTS, max_memory_bytes: int = MAX_GUEST_MEMORY_BYTES) -> None:
         self._max_guests = max_guests
         self._max_memory_bytes = max_memory_bytes
-        self._guests: OrderedDict[_Key, wasm_host.Guest] = OrderedDict()
-        self._memory_bytes: dict[_Key, int] = {}
+        self._guests: OrderedDict[GuestKey, wasm_host.Guest] = OrderedDict()
+        self._memory_bytes: dict[GuestKey, int] = {}
 
     def __len__(self) -> int:
         return len(self._guests)
 
-    def key_of(self, tenant: str | None, step: BundledStep, secrets: SecretValues) -> _Key:
+    def key_of(self, tenant: str | None, step: BundledStep, secrets: SecretValues) -> GuestKey:
         """What tells a guest from all others."""
         config = msgpack.packb(secrets.fill(step.config))
         return (tenant, step.digest, config, step.limits, step.isolation, step.wasi)
 
-    def get(self, key: _Key, code: bytes) -> tuple[wasm_host.Guest, bool]:
+    def get(self, key: GuestKey, code: bytes) -> tuple[wasm_host.Guest, bool]:
         """Get a guest, loading it if it is not there.
 
         Returns:
@@ -54,7 +54,7 @@ class GuestPool:
         self._guests[key] = guest
         return guest, False
 
-    def note_memory(self, key: _Key) -> None:
+    def note_memory(self, key: GuestKey) -> None:
         """Look at how much memory a guest has grown to after a batch, and make room if all together are over."""
         self._memory_bytes[key] = self._guests[key].memory_bytes
         while len(self._guests) > 1 and (

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (the name everybody uses)
-from pyspark.sql.streaming import StreamingQueryListener
+from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from spark_udf.carrier import is_connect
 from spark_udf.ledger import LEDGER_COLUMN, LEDGER_METRIC, Book, BookParam

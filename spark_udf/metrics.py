@@ -1,6 +1,6 @@
 """Metrics on the driver: what all tasks counted, by tenant and module, as records and as Prometheus text."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spark_udf.counters import Counters
@@ -65,7 +65,7 @@ def to_prometheus(records: list[ModuleMetrics]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _family(name: str, help_text: str, samples: list[tuple[str, float]], *, kind: str = "counter") -> list[str]:
+def _family(name: str, help_text: str, samples: Sequence[tuple[str, float]], *, kind: str = "counter") -> list[str]:
     lines = [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
     return lines + [f"{name}{{{labels}}} {value}" for labels, value in samples]
 

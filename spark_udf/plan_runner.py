@@ -13,7 +13,7 @@ import pyarrow as pa
 from spark_udf.bundle import Bundle, BundledPlan, BundledStep
 from spark_udf.failure import RowFailure
 from spark_udf.guest_log import pass_on
-from spark_udf.guest_pool import GuestPool
+from spark_udf.guest_pool import GuestKey, GuestPool
 from spark_udf.ledger import WorkerLedger
 from spark_udf.secret import SecretValues
 from spark_udf.shadow import Shadow
@@ -53,7 +53,7 @@ class PlanRunner:
         self._twins = twins or {}
         self._shadow = Shadow(shadow_sample) if engine == "shadow" else None
         self._pipelines: dict[tuple[int, int], Pipeline] = {}
-        self._keys: dict[tuple[str | None, int, int], object] = {}
+        self._keys: dict[tuple[str | None, int, int], GuestKey] = {}
 
     def run(self, plan: BundledPlan, tenant: str | None, events: pa.Array) -> PlanOutcome:
         """Run all steps of a plan."""

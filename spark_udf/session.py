@@ -18,6 +18,8 @@ _DEFAULTS: dict[str, str] = {
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
     # A job on one machine has few cores; 200 shuffle partitions would be 200 nearly empty tasks.
     "spark.sql.shuffle.partitions": "4",
+    # Good rows and dead letters are written side by side, without sorting them apart first.
+    "spark.sql.maxConcurrentOutputFileWriters": "8",
     "spark.sql.session.timeZone": "UTC",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as T  # noqa: N812 (the name everybody uses)
 from pyspark.sql.pandas.functions import arrow_udf
 
-from spark_udf.admission import admit
+from spark_udf.admission import PlanSource, admit
 from spark_udf.carrier import ship_bundle
 from spark_udf.errors import EventFailedError
 from spark_udf.failure import FAILURE_ARROW, FAILURE_COLUMN, FAILURE_SPARK
@@ -44,6 +44,7 @@ def register(
     if not name.isidentifier():
         raise ConfigError(f"the function name {name!r} is not a name", hint="use letters, digits and underscores")
     by_tenant = isinstance(transform, TenantTransforms)
+    plans: dict[str | None, PlanSource]
     if isinstance(transform, TenantTransforms):
         plans = {tenant: part.plan for tenant, part in transform.tenants.items()}
         unknown = transform.unknown
@@ -65,7 +66,9 @@ def register(
     value: T.DataType = T.ArrayType(T.BinaryType()) if several else T.BinaryType()
     if with_failures:
         value = T.StructType([T.StructField(_EVENT, value), T.StructField(FAILURE_COLUMN, FAILURE_SPARK)])
-    spark.udf.register(name, arrow_udf(ScalarProgram(program, several).function(by_tenant), value))
+    function = ScalarProgram(program, several).function(by_tenant)
+    # The signatures that Spark declares do not know functions of iterators that return structs; Spark itself does.
+    spark.udf.register(name, arrow_udf(function, value))  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from spark_udf.errors import ModuleNotFoundOnDriverError
-from wasm_host import Limits
+from wasm_host import ISOLATIONS, Isolation, Limits
 from wasm_host.errors import ConfigError
 
 OnError = Literal["fail", "drop", "dead_letter"]
@@ -54,11 +54,14 @@ class Step:
     module: Path | bytes
     config: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
-    isolation: str = "worker"
+    isolation: Isolation = "worker"
     wasi: bool = False
     native: str | NativeFactory | None = None
     sha256: str | None = None
     origin: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("isolation", self.isolation, ISOLATIONS)
 
     def __repr__(self) -> str:
         # A configuration may be long and private; its keys are enough to recognise it.

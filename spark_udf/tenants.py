@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from spark_udf.admission import PlanSource
 from spark_udf.apply import Options, apply_plans
 from spark_udf.step import UNKNOWN, Engine, Unknown, Via, check_choice
 from spark_udf.tenants_file import read_tenants_file
@@ -119,7 +120,7 @@ class TenantTransforms(Metered):
             shared_folder=shared_folder,
             unknown=unknown_policy,
         )
-        plans = {name: transform.plan for name, transform in self._tenants.items()}
+        plans: dict[str | None, PlanSource] = {name: transform.plan for name, transform in self._tenants.items()}
         return apply_plans(df, plans, options, self._meter)
 
 

@@ -9,13 +9,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from spark_udf.errors import TenantsFileError
 from spark_udf.secret import Secret
 from spark_udf.step import ON_ERROR, UNKNOWN, Step
 from spark_udf.toml_lines import KeyPath, find_key_lines
-from wasm_host import Limits
+from wasm_host import ISOLATIONS, Isolation, Limits
 from wasm_host.errors import ConfigError
 
 _TOP_KEYS = ("defaults", "modules", "store", "tenant", "tenants", "unknown", "version")
@@ -101,7 +101,7 @@ class _Reader:
                 (*path, "chain"), f"{_dotted(path)}.chain is {_kind(chain)}; allowed is a list of at least one step"
             )
         # A step of a chain gets the tenant's and the defaults' limits, but no configuration that was meant for another.
-        shared = {key: defaults[key] for key in ("limits", "isolation", "wasi") if key in defaults}
+        shared: dict[str, Any] = {key: defaults[key] for key in ("limits", "isolation", "wasi") if key in defaults}
         shared.update({key: entry[key] for key in ("isolation", "wasi") if key in entry})
         shared["limits"] = {
             **defaults.get("limits", {}),
@@ -126,12 +126,16 @@ class _Reader:
             module=file,
             config=self._config(path, entry, defaults),
             limits=self._limits(path, entry, defaults),
-            isolation=self._text((*path, "isolation"), merged.get("isolation")) or "worker",
+            isolation=self._isolation(path, entry, merged),
             wasi=self._flag((*path, "wasi"), merged.get("wasi", False)),
             native=self._text((*path, "native"), merged.get("native")),
             sha256=digest,
             origin=f"{self._path}:{self._line(module_path)} (tenant {tenant!r})",
         )
+
+    def _isolation(self, path: KeyPath, entry: dict[str, Any], merged: dict[str, Any]) -> Isolation:
+        at = (*path, "isolation") if "isolation" in entry else ("defaults", "isolation")
+        return cast(Isolation, self._choice(at, merged.get("isolation", "worker"), ISOLATIONS))
 
     def _module(self, path: KeyPath, value: Any) -> tuple[Path, str | None]:
         text = self._text(path, value)

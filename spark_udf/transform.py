@@ -11,7 +11,7 @@ from spark_udf.apply import Options, apply_plans
 from spark_udf.meter import Meter, MetricsListener, OnBatch
 from spark_udf.metrics import ModuleMetrics
 from spark_udf.step import ON_ERROR, Engine, NativeFactory, OnError, Step, Via, check_choice
-from wasm_host import Limits
+from wasm_host import Isolation, Limits
 from wasm_host.errors import ConfigError
 
 Module = str | Path | bytes
@@ -75,7 +75,7 @@ class WasmTransform(Metered):
         config: Mapping[str, Any] | None = None,
         limits: Limits | None = None,
         on_error: OnError = "fail",
-        isolation: str = "worker",
+        isolation: Isolation = "worker",
         wasi: bool = False,
         native: str | NativeFactory | None = None,
         sha256: str | None = None,
