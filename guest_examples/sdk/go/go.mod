@@ -1,0 +1,3 @@
+module wasmhost
+
+go 1.24
