@@ -19,6 +19,7 @@ from wasm_host.errors import DeadlineExceededError
 from wasm_host.event_sink import EventSink
 from wasm_host.event_source import EventSource
 from wasm_host.failure_text import describe_contract_failure, describe_trap
+from wasm_host.guest_store import GuestStore
 from wasm_host.instance import GuestInstance, GuestRecipe
 from wasm_host.journal import Journal
 from wasm_host.limits import KIB
@@ -38,6 +39,7 @@ class BatchRun:
     def __init__(self, recipe: GuestRecipe, instance: GuestInstance | None, *, fresh_per_event: bool) -> None:
         self._recipe = recipe
         self.instance = instance
+        self._home: GuestStore | None = None
         self._fresh_per_event = fresh_per_event
         self.stats = BatchStats()
         self.failures: list[Failure] = []
@@ -47,7 +49,7 @@ class BatchRun:
         self._rows_wanted = _FIRST_CHUNK_ROWS
         self._bytes_wanted = _FIRST_CHUNK_BYTES
         if instance is not None:
-            instance.set_deadline(self._ticks_left())
+            instance.home.store.set_epoch_deadline(self._ticks_left())
 
     def run(self, sources: list[EventSource], sink: EventSink) -> None:
         """Run all events.
@@ -67,13 +69,17 @@ class BatchRun:
                 start = row + 1
         if self.instance is not None:
             self.journal.drain(self.instance)
+            if self.instance.home.has_dead:
+                # What failed instances hold must not stay until the next batch.
+                self.discard_instance(orderly=True)
 
     def _run_rows(self, source: EventSource, start: int, stop: int) -> None:
         while start < stop:
-            instance = self.instance or self._fresh_instance()
+            instance = self.instance or self.fresh_instance()
             end = min(stop, self._end_of_chunk(source, start))
-            instance.stage_chunk(source, start, end)
-            instance.set_fuel(self._recipe.limits.fuel_per_event)
+            instance.home.stage_chunk(source, start, end)
+            instance.state.is_fresh = instance.served == 0
+            instance.home.store.set_fuel(self._recipe.limits.fuel_per_event)
             start += self._run_chunk(instance, end - start)
             if self._fresh_per_event and self.instance is not None:
                 self.discard_instance(orderly=True)
@@ -124,18 +130,18 @@ class BatchRun:
             if status == RunStatus.FAILED:
                 return DRIVER_CODES[instance.state.failure_code]
             self._take_output(instance)
-            instance.make_room(instance.state.bytes_wanted)
+            instance.home.make_room(instance.state.bytes_wanted)
             if time.monotonic() - self._started > self._wall_seconds:
                 self.discard_instance()
                 raise self._deadline_error()
 
     def _take_output(self, instance: GuestInstance) -> None:
-        state, layout = instance.state, instance.layout
+        state, layout, address_of = instance.state, instance.home.layout, instance.home.address_of
         self._sink.add(
-            data_address=instance.address_of(layout.output),
+            data_address=address_of(layout.output),
             data_bytes=state.output_bytes,
-            ends_address=instance.address_of(layout.ends),
-            rows_address=instance.address_of(layout.rows),
+            ends_address=address_of(layout.ends),
+            rows_address=address_of(layout.rows),
             count=state.output_events,
         )
         state.output_events = state.output_bytes = 0
@@ -144,7 +150,7 @@ class BatchRun:
 
     def _count_fuel(self, instance: GuestInstance, events: int) -> int:
         budget = self._recipe.limits.fuel_per_event
-        used = budget - min(instance.fuel_left(), budget)
+        used = budget - min(instance.home.store.get_fuel(), budget)
         self.stats.fuel += used
         self._fuel_per_row = max(used / events, self._fuel_per_row / 2)
         return used
@@ -152,17 +158,18 @@ class BatchRun:
     def _grow_chunks(self, count: int) -> None:
         if count >= self._rows_wanted // 2:
             self._rows_wanted = min(self._rows_wanted * 4, CHUNK_ROWS)
-        self._bytes_wanted = min(self._bytes_wanted * 4, CHUNK_BYTES)
+        self._bytes_wanted = min(self._bytes_wanted * 2, CHUNK_BYTES)
 
     def _shrink_chunks(self, *, retries: bool) -> None:
         # The event that is tried again runs alone: should it fail again, nothing else was staged in vain.
-        self._rows_wanted = 1 if retries else _FIRST_CHUNK_ROWS
-        self._bytes_wanted = _FIRST_CHUNK_BYTES
+        self._rows_wanted = 1 if retries else CHUNK_ROWS
+        self._bytes_wanted = max(self._bytes_wanted // 2, _FIRST_CHUNK_BYTES)
 
-    def _fresh_instance(self) -> GuestInstance:
+    def fresh_instance(self) -> GuestInstance:
+        """Bring up an instance; where there was one before, in the same store if it may."""
         if time.monotonic() - self._started > self._wall_seconds:
             raise self._deadline_error()
-        self.instance = GuestInstance(self._recipe, deadline_ticks=self._ticks_left())
+        self.instance = self._instance_in(self._home_with_room())
         self.journal.limit_log(self.instance)
         self.stats.instances_made += 1
         return self.instance
@@ -175,7 +182,28 @@ class BatchRun:
         self.journal.drain(instance)
         if orderly:
             self.journal.shut_down(instance)
-        instance.close()
+        instance.home.end_generation(instance.guest_memory_bytes)
+        self._home = instance.home
+
+    def close_home(self) -> None:
+        """Free the store that was kept for the next instance, if there is one."""
+        if self._home is not None:
+            self._home.close()
+            self._home = None
+
+    def _home_with_room(self) -> GuestStore:
+        if self._home is not None and self._home.takes_another:
+            home, self._home = self._home, None
+            return home
+        self.close_home()
+        return GuestStore(self._recipe.module.sandbox, self._recipe.limits)
+
+    def _instance_in(self, home: GuestStore) -> GuestInstance:
+        try:
+            return GuestInstance(self._recipe, home, deadline_ticks=self._ticks_left())
+        except BaseException:
+            home.close()
+            raise
 
     def _record_failure(self, instance: GuestInstance, cause: FailureCode | wasmtime.Trap, row: int, fuel: int) -> None:
         if isinstance(cause, wasmtime.Trap):

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 import msgpack
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -116,7 +117,7 @@ class Guest:
         """Make the first instance now, so that a guest that cannot start is refused before there is data."""
         run = self._new_run()
         if run.instance is None:
-            run._fresh_instance()
+            run.fresh_instance()
         self._instance = run.instance
 
     def transform(self, events: Events) -> BatchResult:
@@ -142,6 +143,7 @@ class Guest:
         finally:
             if self._isolation != "worker":
                 run.discard_instance(orderly=True)
+            run.close_home()
             self._instance = run.instance
             self.shutdown_failure = run.journal.shutdown_failure or self.shutdown_failure
         outputs, rows = sink.finish()
@@ -164,8 +166,7 @@ class Guest:
         stats.events_failed = len(result.failures)
         stats.bytes_in = bytes_in
         stats.bytes_out = result.events.nbytes if len(result.events) else 0
-        kept_rows = len(pc.unique(result.rows)) if stats.events_out > stats.events_in else None
-        stats.events_dropped = stats.events_in - stats.events_failed - _distinct_rows(result, kept_rows)
+        stats.events_dropped = stats.events_in - stats.events_failed - _distinct_rows(result.rows)
 
     def _new_run(self) -> BatchRun:
         if self._is_closed:
@@ -186,6 +187,7 @@ class Guest:
         if self._instance is not None and self._process == os.getpid():
             run = self._new_run()
             run.discard_instance(orderly=True)
+            run.close_home()
             self.shutdown_failure = run.journal.shutdown_failure or self.shutdown_failure
         self._instance = None
         self._is_closed = True
@@ -199,11 +201,10 @@ class Guest:
         self.close()
 
 
-def _distinct_rows(result: BatchResult, known: int | None) -> int:
-    """How many input rows have an output; outputs are in order of rows."""
-    if known is not None:
-        return known
-    return len(pc.unique(result.rows))
+def _distinct_rows(rows: pa.Array) -> int:
+    """How many input rows have an output; they are in order."""
+    numbers = rows.to_numpy()
+    return int(np.count_nonzero(np.diff(numbers))) + 1 if len(numbers) else 0
 
 
 def _remove_failed(result: BatchResult) -> None:

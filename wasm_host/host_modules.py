@@ -38,5 +38,5 @@ def driver_wasm() -> bytes:
 
 @functools.cache
 def services_wasm() -> bytes:
-    """Assemble the module that a guest's imports come from."""
+    """Assemble the module that a guest's imports come from, with the staging memory."""
     return bytes(wasmtime.wat2wasm(_text("services")))

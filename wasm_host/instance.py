@@ -1,35 +1,23 @@
-"""A guest brought to life: one store with services, guest and driver, and the staging memory between them.
+"""A guest brought to life: services, guest and driver in one store.
 
-Life stages: bytes → `CompiledModule` → `GuestInstance`. An instance that trapped or broke the contract is thrown away
-by its owner and never called again. It knows nothing of batches; it runs one staged chunk at a time.
+Life stages: bytes → `CompiledModule` → `GuestInstance`. An instance that trapped or broke the contract is given up by
+its owner and never called again. It knows nothing of batches; it runs one staged chunk at a time.
 """
 
-import ctypes
-import hashlib
 from dataclasses import dataclass
 
 import wasmtime
 
 from abi.names import IMPORT_MODULE, MEMORY_EXPORT
 from wasm_host.driver_state import STAGES, DriverState, StartStatus
-from wasm_host.engine import SandboxEngine
-from wasm_host.errors import HostError
-from wasm_host.event_source import EventSource
-from wasm_host.host_modules import driver_wasm, services_wasm
+from wasm_host.guest_store import GuestStore
+from wasm_host.host_modules import driver_wasm
 from wasm_host.limits import WASM_PAGE_BYTES, Limits
-from wasm_host.module import CompiledModule, compile_wasm
+from wasm_host.module import CompiledModule, compile_host_module
 from wasm_host.raw_calls import RawFunction, RawInstance, RawMemory
 from wasm_host.staging import StagingLayout
 from wasm_host.startup_errors import startup_error, startup_trap
-from wasm_host.traps import first_line
 from wasm_host.wasi import functions_wasm, trampolines_wasm
-
-# services, guest, driver; and the two of the WASI stub
-_INSTANCES = 3
-_WASI_INSTANCES = 2
-_HOST_TABLES = 2
-_HOST_TABLE_ELEMENTS = 64
-_MEMORIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +29,15 @@ class GuestRecipe:
     limits: Limits
 
 
-def _host_module(wasm: bytes, sandbox: SandboxEngine) -> wasmtime.Module:
-    return compile_wasm(wasm, hashlib.sha256(wasm).hexdigest(), sandbox)
-
-
 class GuestInstance:
     """One live guest.
 
     Attributes:
-        state: The state block it shares with the driver.
+        home: The store it lives in, with the staging memory.
         served: Events that went through it; 0 means that it is fresh.
     """
 
-    state: DriverState
-
-    def __init__(self, recipe: GuestRecipe, *, deadline_ticks: int) -> None:
+    def __init__(self, recipe: GuestRecipe, home: GuestStore, *, deadline_ticks: int) -> None:
         """Instantiate, check the version, and run `init`, all under `init_fuel`.
 
         Raises:
@@ -63,86 +45,58 @@ class GuestInstance:
             ContractError: it answers another version than its dialect's.
         """
         self.recipe = recipe
+        self.home = home
         self.served = 0
-        self._store = wasmtime.Store(recipe.module.sandbox.engine)
-        self._store.set_fuel(recipe.limits.init_fuel)
-        self._store.set_epoch_deadline(deadline_ticks)
-        self._hold_to_limits()
+        home.begin_generation()
+        home.store.set_fuel(recipe.limits.init_fuel)
+        home.store.set_epoch_deadline(deadline_ticks)
         try:
             self._link()
         except wasmtime.Trap as trap:
-            self.close()
             raise startup_trap(trap, recipe, stage="start", state=None, guest_text=None) from trap
         except wasmtime.WasmtimeError as error:
-            self.close()
             raise startup_error(error, recipe) from error
         self._start()
 
-    def _hold_to_limits(self, memory_bytes: int | None = None) -> None:
-        limits = self.recipe.limits
-        self._store.set_limits(
-            memory_size=memory_bytes or limits.max_memory_bytes,
-            table_elements=max(limits.max_table_elements, _HOST_TABLE_ELEMENTS),
-            instances=_INSTANCES + (_WASI_INSTANCES if self.recipe.module.uses_wasi else 0),
-            tables=limits.max_tables + _HOST_TABLES,
-            memories=_MEMORIES,
-        )
+    @property
+    def state(self) -> DriverState:
+        """The state block that it shares with the driver."""
+        return self.home.state
 
     def _link(self) -> None:
-        module = self.recipe.module
-        services = RawInstance(self._store, _host_module(services_wasm(), module.sandbox), [])
-        wasi = services
+        module, store = self.recipe.module, self.home.store
+        service = self.home.service
+        wasi = None
         if module.uses_wasi:
-            wasi = RawInstance(self._store, _host_module(trampolines_wasm(), module.sandbox), [])
-        imports = [(services if space == IMPORT_MODULE else wasi).export(name) for space, name in module.imports]
-        guest = RawInstance(self._store, module.compiled, imports)
+            wasi = RawInstance(store, compile_host_module(trampolines_wasm(), module.sandbox), [])
+        imports = [
+            service(name) if space == IMPORT_MODULE or wasi is None else wasi.export(name)
+            for space, name in module.imports
+        ]
+        guest = RawInstance(store, module.compiled, imports)
         memory = guest.export(MEMORY_EXPORT)
+        required = [guest.export(name) for name in ("alloc", "dealloc", "transform", module.dialect.version_export)]
         optional = [
-            guest.export(name) if name in module.exports else services.export(stand_in)
+            guest.export(name) if name in module.exports else service(stand_in)
             for name, stand_in in (("_initialize", "no_initialize"), ("init", "no_init"), ("shutdown", "no_shutdown"))
         ]
-        required = [guest.export(name) for name in ("alloc", "dealloc", "transform", module.dialect.version_export)]
-        # The store's memory limit holds for the staging memory too: it is lifted while the host makes room.
-        self._hold_to_limits(memory_bytes=1 << 32)
+        shared = [service("attached"), service("early_calls"), service("staging")]
         driver = RawInstance(
-            self._store,
-            _host_module(driver_wasm(), module.sandbox),
-            [memory, *required, *optional, services.export("attached"), services.export("early_calls")],
+            store, compile_host_module(driver_wasm(), module.sandbox), [memory, *required, *optional, *shared]
         )
-        if module.uses_wasi:
-            stub = _host_module(functions_wasm(), module.sandbox)
-            RawInstance(self._store, stub, [wasi.export("attached"), memory, driver.export("staging")])
-        self._guest_memory = RawMemory(self._store, memory)
-        self._staging = RawMemory(self._store, driver.export("staging"))
-        self._run = RawFunction(self._store, driver.export("run"))
-        self._driver_start = RawFunction(self._store, driver.export("start"))
-        self._driver_stop = RawFunction(self._store, driver.export("stop"))
-        self._use_layout(StagingLayout.fitting(self.recipe.limits))
-
-    def _use_layout(self, layout: StagingLayout) -> None:
-        """Grow the staging memory to a layout and tell the driver where things lie."""
-        missing = layout.pages - self._staging.size_bytes() // WASM_PAGE_BYTES
-        if missing > 0:
-            self._hold_to_limits(memory_bytes=1 << 32)
-            try:
-                self._staging.grow_pages(missing)
-            except wasmtime.WasmtimeError as error:
-                raise HostError(
-                    f"the staging memory cannot grow to {layout.pages * WASM_PAGE_BYTES:,} bytes: {first_line(error)}",
-                    hint="lower the size of events or batches, or raise spark.executor.pyspark.memory",
-                ) from error
-        self._hold_to_limits()
-        self.layout = layout
-        self._base = self._staging.base_address()
-        self.state = DriverState.from_address(self._base)
-        self.state.rows_address = layout.rows
-        self.state.ends_address = layout.ends
-        self.state.output_events_capacity = layout.entries
-        self.state.output_address = layout.output
-        self.state.output_capacity = layout.output_capacity
+        if wasi is not None:
+            stub = compile_host_module(functions_wasm(), module.sandbox)
+            RawInstance(store, stub, [wasi.export("attached"), memory, service("staging")])
+        self._guest_memory = RawMemory(store, memory)
+        self._run = RawFunction(store, driver.export("run"))
+        self._driver_start = RawFunction(store, driver.export("start"))
+        self._driver = driver
 
     def _start(self) -> None:
-        module, limits, state, layout = self.recipe.module, self.recipe.limits, self.state, self.layout
+        module, limits, config_bytes = self.recipe.module, self.recipe.limits, self.recipe.config_bytes
+        if len(config_bytes) > self.home.layout.input_capacity:
+            self.home.use_layout(StagingLayout.fitting(limits, input_bytes=len(config_bytes)))
+        state, layout = self.home.state, self.home.layout
         state.expected_version = module.dialect.version
         state.has_kinds = module.dialect.has_kinds
         state.validates = module.dialect.is_validated_in_wasm
@@ -157,21 +111,15 @@ class GuestInstance:
         state.log_capacity = limits.max_log_bytes_per_batch
         state.failure_address = layout.failures
         state.failure_capacity = layout.failure_capacity
-        if len(self.recipe.config_bytes) > layout.input_capacity:
-            self._use_layout(StagingLayout.fitting(limits, input_bytes=len(self.recipe.config_bytes)))
-        self.state.config_address = self.layout.input
-        self.state.config_bytes = len(self.recipe.config_bytes)
-        ctypes.memmove(self._base + self.layout.input, self.recipe.config_bytes, len(self.recipe.config_bytes))
+        state.config_address = layout.input
+        state.config_bytes = len(config_bytes)
+        self.home.write(layout.input, config_bytes)
         try:
             status = StartStatus(self._driver_start())
         except wasmtime.Trap as trap:
-            error = startup_trap(trap, self.recipe, self.stage, self.state, self.last_line())
-            self.close()
-            raise error from trap
+            raise startup_trap(trap, self.recipe, self.stage, self.state, self.last_line()) from trap
         if status is not StartStatus.READY:
-            refusal = startup_error(status, self.recipe, self.state, self.last_line())
-            self.close()
-            raise refusal
+            raise startup_error(status, self.recipe, self.state, self.last_line())
         self.state.running = 1
 
     def _confirm_pages(self) -> int:
@@ -198,67 +146,7 @@ class GuestInstance:
 
     def last_line(self) -> bytes:
         """What the guest logged last during the event under way, or its abort message."""
-        return self.read(self.layout.last_line, self.state.last_line_bytes)
-
-    def read(self, address: int, length: int) -> bytes:
-        """Bytes of the staging memory; the driver keeps address and length within it."""
-        if address + length > self._staging.size_bytes():
-            raise HostError(f"the driver reports {length} bytes at {address}, beyond its staging memory")
-        return ctypes.string_at(self._base + address, length)
-
-    def address_of(self, address: int) -> int:
-        """Where an address of the staging memory lies in this process."""
-        return self._base + address
-
-    def stage_chunk(self, source: EventSource, start: int, stop: int) -> None:
-        """Copy rows [start, stop) of the input into the staging memory."""
-        size = source.size_bytes(start, stop)
-        if size > self.layout.input_capacity:
-            self._use_layout(StagingLayout.fitting(self.recipe.limits, input_bytes=size))
-        layout, state = self.layout, self.state
-        first = int(source.offsets[start])
-        ctypes.memmove(self._base + layout.input, source.data_address + first, size)
-        offsets = source.offsets[start : stop + 1]
-        if offsets.itemsize == 4:
-            # The driver adds each offset to input_address, so the first one is taken off there; sums wrap at 2^32.
-            state.input_address = (layout.input - first) & 0xFFFF_FFFF
-        else:
-            offsets = (offsets - first).astype("<i4")
-            state.input_address = layout.input
-        ctypes.memmove(self._base + layout.offsets, offsets.ctypes.data, offsets.nbytes)
-        state.offsets_address = layout.offsets
-        state.validity_address = 0
-        if source.validity is not None:
-            bit = start + source.validity_bit
-            bitmap = source.validity[bit >> 3 : ((stop + source.validity_bit + 7) >> 3)]
-            ctypes.memmove(self._base + layout.validity, bitmap.ctypes.data, bitmap.nbytes)
-            state.validity_address = layout.validity
-            state.validity_bit = bit & 7
-        state.row_base = source.row_base + start
-        state.count = stop - start
-        state.index = 0
-        state.is_fresh = self.served == 0
-        state.answer_waits = 0
-
-    def make_room(self, output_bytes: int) -> None:
-        """Grow the output of a run that is under way; its output must have been taken already."""
-        if output_bytes > self.layout.output_capacity:
-            capacity = max(output_bytes, 2 * self.layout.output_capacity)
-            self._use_layout(
-                StagingLayout.fitting(self.recipe.limits, input_bytes=self.layout.input_capacity, output_bytes=capacity)
-            )
-
-    def set_fuel(self, fuel: int) -> None:
-        """Give the next chunk its budget."""
-        self._store.set_fuel(fuel)
-
-    def fuel_left(self) -> int:
-        """What is left of it."""
-        return self._store.get_fuel()
-
-    def set_deadline(self, ticks: int) -> None:
-        """Arm the wall clock."""
-        self._store.set_epoch_deadline(ticks)
+        return self.home.read(self.home.layout.last_line, self.state.last_line_bytes)
 
     def run(self) -> int:
         """Run the staged chunk from where it stands; see `RunStatus`.
@@ -275,9 +163,5 @@ class GuestInstance:
             wasmtime.Trap: guest code trapped.
         """
         self.state.running = 0
-        self._store.set_fuel(self.recipe.limits.init_fuel)
-        return self._driver_stop()
-
-    def close(self) -> None:
-        """Free the store with everything in it."""
-        self._store.close()
+        self.home.store.set_fuel(self.recipe.limits.init_fuel)
+        return RawFunction(self.home.store, self._driver.export("stop"))()

@@ -51,7 +51,7 @@ class Journal:
         """Take over logs and metrics and leave the buffers empty."""
         state = instance.state
         if state.log_bytes:
-            raw = instance.read(instance.layout.log, state.log_bytes)
+            raw = instance.home.read(instance.home.layout.log, state.log_bytes)
             self.logs.extend(self._log_lines(raw))
             self._log_bytes_left = max(0, self._log_bytes_left - len(raw))
             state.log_bytes = state.log_mark = 0
@@ -73,19 +73,19 @@ class Journal:
 
     def _take_metrics(self, instance: "GuestInstance") -> None:
         table_bytes = METRIC_SLOTS * METRIC_SLOT_BYTES
-        table = instance.read(instance.layout.metrics, table_bytes)
+        table = instance.home.read(instance.home.layout.metrics, table_bytes)
         for at in range(0, table_bytes, METRIC_SLOT_BYTES):
             used, name_bytes, total, _ = _SLOT.unpack_from(table, at)
             if used and total:
                 raw = table[at + METRIC_NAME_OFFSET :][:name_bytes]
                 name = clean_text(raw, max_bytes=len(raw))
                 self.metrics[name] = self.metrics.get(name, 0) + total
-        ctypes.memset(instance.address_of(instance.layout.metrics), 0, table_bytes)
+        ctypes.memset(instance.home.address_of(instance.home.layout.metrics), 0, table_bytes)
         instance.state.metrics_seen = 0
 
     def take_failures(self, instance: "GuestInstance") -> Iterator[Failure]:
         """The failures that the guest itself answered with (kind 2), and leave their buffer empty."""
-        raw = instance.read(instance.layout.failures, instance.state.failure_bytes)
+        raw = instance.home.read(instance.home.layout.failures, instance.state.failure_bytes)
         instance.state.failure_bytes = 0
         digest = instance.recipe.module.digest[:12]
         for row, whole_bytes, text in _records(raw, FAILURE_RECORD_HEADER_BYTES):

@@ -7,6 +7,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import wasmtime
@@ -26,6 +27,7 @@ from wasm_host.errors import (
 from wasm_host.limits import WASM_PAGE_BYTES, Limits
 from wasm_host.traps import first_line
 from wasm_host.wasi import WASI_IMPORT_MODULE, WASI_IMPORTS
+from wasm_host.wasm_sections import declared_tables
 
 _MODULE_HEADER = b"\0asm\x01\0\0\0"
 _COMPONENT_HEADER = b"\0asm\x0d\0\x01\0"
@@ -123,6 +125,16 @@ def compile_wasm(wasm: bytes, digest: str, sandbox: SandboxEngine) -> wasmtime.M
     return module
 
 
+@cache
+def _digest_of_host_module(wasm: bytes) -> str:
+    return hashlib.sha256(wasm).hexdigest()
+
+
+def compile_host_module(wasm: bytes, sandbox: SandboxEngine) -> wasmtime.Module:
+    """Compile one of the host's own modules, or take it from a cache."""
+    return compile_wasm(wasm, _digest_of_host_module(wasm), sandbox)
+
+
 def admit(wasm: bytes, limits: Limits, *, allows_wasi: bool = False) -> CompiledModule:
     """Check and compile a module.
 
@@ -149,6 +161,7 @@ def admit(wasm: bytes, limits: Limits, *, allows_wasi: bool = False) -> Compiled
     dialect = _dialect_of(exports, digest)
     _check_functions(exports, dialect, digest)
     minimum, maximum = _check_memory(exports, limits, digest)
+    _check_tables(wasm, limits, digest)
     names = {symbol.name for symbol in GUEST_EXPORTS} | {dialect.version_export}
     return CompiledModule(
         digest=digest,
@@ -274,3 +287,19 @@ def _check_memory(exports: Mapping[str, object], limits: Limits, digest: str) ->
             observed=minimum,
         )
     return minimum, maximum
+
+
+def _check_tables(wasm: bytes, limits: Limits, digest: str) -> None:
+    tables = declared_tables(wasm)
+    largest = max((table.min_elements for table in tables), default=0)
+    for name, seen in (("max_tables", len(tables)), ("max_table_elements", largest)):
+        limit = getattr(limits, name)
+        if seen > limit:
+            what = "tables" if name == "max_tables" else "elements in a table"
+            raise MemoryLimitError(
+                f"module {digest[:12]} declares {seen:,} {what}; {name} is {limit:,}",
+                hint=f"raise Limits.{name}",
+                limit_name=name,
+                limit=limit,
+                observed=seen,
+            )

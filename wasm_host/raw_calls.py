@@ -9,12 +9,19 @@ Only functions without parameters that return one i32 are called this way: that 
 
 import ctypes
 from ctypes import byref
+from functools import cache
 
 import wasmtime
 from wasmtime import _ffi as ffi
 
 Extern = ffi.wasmtime_extern_t
 _TrapPointer = ctypes.POINTER(ffi.wasm_trap_t)
+
+
+@cache
+def _name_buffer(name: str) -> "ctypes.Array[ctypes.c_char]":
+    encoded = name.encode()
+    return ctypes.create_string_buffer(encoded, len(encoded))
 
 
 class RawInstance:
@@ -43,11 +50,8 @@ class RawInstance:
             KeyError: the instance has no such export.
         """
         item = Extern()
-        encoded = name.encode()
-        buffer = ctypes.create_string_buffer(encoded, len(encoded))
-        found = ffi.wasmtime_instance_export_get(
-            self._context, byref(self._instance), buffer, len(encoded), byref(item)
-        )
+        buffer = _name_buffer(name)
+        found = ffi.wasmtime_instance_export_get(self._context, byref(self._instance), buffer, len(buffer), byref(item))
         if not found:
             raise KeyError(name)
         return item

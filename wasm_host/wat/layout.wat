@@ -14,8 +14,7 @@
 (import "guest" "shutdown" (func $shutdown (result i32)))
 (import "services" "attached" (table $attached 4 4 funcref))
 (import "services" "early_calls" (global $early_calls (mut i32)))
-
-(memory $staging (export "staging") 1)
+(import "services" "staging" (memory $staging 1))
 
 ;; True when [ptr, ptr+len) lies in the guest's memory. 64-bit arithmetic, so that no sum can wrap.
 (func $in_guest (param $ptr i32) (param $len i32) (result i32)

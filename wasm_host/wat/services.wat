@@ -6,7 +6,12 @@
 ;; the table. A guest never sees the table, so it cannot put anything of its own there.
 ;;
 ;; A call from a start function comes before the driver. It is counted and does nothing.
+;;
+;; This instance, and the staging memory in it, belongs to the store and serves one guest after the other.
 (module
+  ;; As large as the default layout needs, so that it rarely grows; pages that are not touched cost nothing.
+  (memory (export "staging") 64)
+
   (type $log (func (param i32 i32 i32)))
   (type $record_metric (func (param i32 i64)))
   (type $get_metric (func (param i32) (result i64)))
@@ -42,6 +47,12 @@
         (call_indirect $attached (type $abort)
           (local.get $message) (local.get $file) (local.get $line) (local.get $column) (i32.const 3))))
     (unreachable))
+
+  ;; Forgets the driver of a guest that is given up, before its successor is made. Always 0.
+  (func (export "detach") (result i32)
+    (table.fill $attached (i32.const 0) (ref.null func) (i32.const 4))
+    (global.set $early_calls (i32.const 0))
+    (i32.const 0))
 
   ;; Stand-ins for exports that a guest may leave out, so that the driver can call them without asking.
   (func (export "no_initialize"))

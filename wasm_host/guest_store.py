@@ -1,0 +1,207 @@
+"""A store with its services and staging memory, in which instances of one guest follow one another.
+
+Making fresh memory is what a fresh instance costs most: each page of a new staging memory is a page fault. So the
+staging memory outlives an instance that trapped, and its successor is made in the same store. The dead are never
+called again; they are freed with the store, which is given up after a number of generations or when the dead hold
+too much memory. wasmtime keeps a store sound after a trap; only the instance is in an unknown state.
+"""
+
+import ctypes
+
+import wasmtime
+
+from abi.names import HOST_IMPORTS
+from wasm_host.driver_state import METRIC_SLOT_BYTES, METRIC_SLOTS, DriverState
+from wasm_host.engine import SandboxEngine
+from wasm_host.errors import HostError
+from wasm_host.event_source import EventSource
+from wasm_host.host_modules import services_wasm
+from wasm_host.limits import MIB, WASM_PAGE_BYTES, Limits
+from wasm_host.module import compile_host_module
+from wasm_host.raw_calls import Extern, RawFunction, RawInstance, RawMemory
+from wasm_host.staging import StagingLayout
+from wasm_host.traps import first_line
+
+_MAX_GENERATIONS = 32
+# Each memory of the dead still holds its reservation of addresses.
+_MAX_GENERATIONS_IN_SMALL_ADDRESS_SPACE = 4
+_MAX_DEAD_BYTES = 64 * MIB
+# For one generation: guest, driver and two of the WASI stub; the table of the stub.
+_INSTANCES_PER_GENERATION = 4
+_HOST_TABLES_PER_GENERATION = 1
+_HOST_TABLE_ELEMENTS = 64
+_UNHELD_BYTES = 1 << 32
+# The host's own calls end by themselves; this is only more than any of them takes.
+_DETACH_TICKS = 1 << 20
+
+SERVICES: tuple[str, ...] = (
+    "staging",
+    "attached",
+    "early_calls",
+    "no_initialize",
+    "no_init",
+    "no_shutdown",
+    *(symbol.name for symbol in HOST_IMPORTS),
+)
+"""What `services.wat` exports for guests and drivers."""
+
+
+class GuestStore:
+    """A wasmtime store and what all instances in it share.
+
+    Attributes:
+        store: What instances are made in.
+        layout: Where things lie in it.
+        state: The state block it begins with.
+    """
+
+    state: DriverState
+
+    def __init__(self, sandbox: SandboxEngine, limits: Limits) -> None:
+        """Make a store without a guest.
+
+        Raises:
+            HostError: the machine has no room for the staging memory.
+        """
+        self._limits = limits
+        self._sandbox = sandbox
+        self._generations = 0
+        self._dead_bytes = 0
+        self.store = wasmtime.Store(sandbox.engine)
+        self.hold_memory_to(_UNHELD_BYTES)
+        self.store.set_fuel(limits.init_fuel)
+        self.store.set_epoch_deadline(_DETACH_TICKS)
+        try:
+            services = RawInstance(self.store, compile_host_module(services_wasm(), sandbox), [])
+        except wasmtime.WasmtimeError as error:
+            raise HostError(f"no room for a staging memory: {first_line(error)}") from error
+        self._services = {name: services.export(name) for name in SERVICES}
+        self._detach = RawFunction(self.store, services.export("detach"))
+        self._memory = RawMemory(self.store, self.service("staging"))
+        self.use_layout(StagingLayout.fitting(limits))
+
+    def service(self, name: str) -> Extern:
+        """One of `SERVICES`, to be imported by a guest or its driver."""
+        return self._services[name]
+
+    def hold_memory_to(self, memory_bytes: int) -> None:
+        """Set the limit for every memory of the store: the guest's while it runs, none while the host makes room."""
+        self.store.set_limits(
+            memory_size=memory_bytes,
+            table_elements=max(self._limits.max_table_elements, _HOST_TABLE_ELEMENTS),
+            instances=1 + _MAX_GENERATIONS * _INSTANCES_PER_GENERATION,
+            tables=1 + _MAX_GENERATIONS * (self._limits.max_tables + _HOST_TABLES_PER_GENERATION),
+            memories=1 + _MAX_GENERATIONS,
+        )
+
+    def use_layout(self, layout: StagingLayout) -> None:
+        """Grow the staging memory to a layout and tell the driver where its output goes.
+
+        Raises:
+            HostError: the memory cannot grow so far.
+        """
+        missing = layout.pages - self._memory.size_bytes() // WASM_PAGE_BYTES
+        if missing > 0:
+            self.hold_memory_to(_UNHELD_BYTES)
+            try:
+                self._memory.grow_pages(missing)
+            except wasmtime.WasmtimeError as error:
+                raise HostError(
+                    f"the staging memory cannot grow to {layout.pages * WASM_PAGE_BYTES:,} bytes: {first_line(error)}",
+                    hint="lower the size of events or batches, or raise spark.executor.pyspark.memory",
+                ) from error
+        self.hold_memory_to(self._limits.max_memory_bytes)
+        self.layout = layout
+        self._base = self._memory.base_address()
+        self.state = DriverState.from_address(self._base)
+        self.state.rows_address = layout.rows
+        self.state.ends_address = layout.ends
+        self.state.output_events_capacity = layout.entries
+        self.state.output_address = layout.output
+        self.state.output_capacity = layout.output_capacity
+
+    def begin_generation(self) -> None:
+        """Clean what the last instance left in the state block and the metric slots."""
+        if self._generations:
+            self.store.set_fuel(self._limits.init_fuel)
+            self.store.set_epoch_deadline(_DETACH_TICKS)
+            self._detach()
+            ctypes.memset(self._base, 0, ctypes.sizeof(DriverState))
+            ctypes.memset(self._base + self.layout.metrics, 0, METRIC_SLOTS * METRIC_SLOT_BYTES)
+            self.use_layout(self.layout)
+        self._generations += 1
+
+    def end_generation(self, dead_bytes: int) -> None:
+        """Note that an instance is given up, with as much memory."""
+        self._dead_bytes += dead_bytes
+
+    @property
+    def has_dead(self) -> bool:
+        """Whether it holds instances that are given up."""
+        return self._generations > 1 or self._dead_bytes > 0
+
+    @property
+    def takes_another(self) -> bool:
+        """Whether one more instance may be made here."""
+        small = self._sandbox.settings.is_address_space_small
+        most = _MAX_GENERATIONS_IN_SMALL_ADDRESS_SPACE if small else _MAX_GENERATIONS
+        return self._generations < most and self._dead_bytes < _MAX_DEAD_BYTES
+
+    def read(self, address: int, length: int) -> bytes:
+        """Bytes of the staging memory.
+
+        Raises:
+            HostError: they are not all there, which only a fault of the driver can cause.
+        """
+        if address + length > self._memory.size_bytes():
+            raise HostError(f"the driver reports {length} bytes at {address}, beyond its staging memory")
+        return ctypes.string_at(self._base + address, length)
+
+    def write(self, address: int, content: bytes) -> None:
+        """Put bytes into the staging memory; the caller has made room for them."""
+        ctypes.memmove(self._base + address, content, len(content))
+
+    def address_of(self, address: int) -> int:
+        """Where an address of the staging memory lies in this process."""
+        return self._base + address
+
+    def stage_chunk(self, source: EventSource, start: int, stop: int) -> None:
+        """Copy rows [start, stop) of the input into the staging memory."""
+        size = source.size_bytes(start, stop)
+        if size > self.layout.input_capacity:
+            self.use_layout(StagingLayout.fitting(self._limits, input_bytes=size))
+        layout, state = self.layout, self.state
+        first = int(source.offsets[start])
+        ctypes.memmove(self._base + layout.input, source.data_address + first, size)
+        offsets = source.offsets[start : stop + 1]
+        if offsets.itemsize == 4:
+            # The driver adds each offset to input_address, so the first one is taken off there; sums wrap at 2^32.
+            state.input_address = (layout.input - first) & 0xFFFF_FFFF
+        else:
+            offsets = (offsets - first).astype("<i4")
+            state.input_address = layout.input
+        ctypes.memmove(self._base + layout.offsets, offsets.ctypes.data, offsets.nbytes)
+        state.offsets_address = layout.offsets
+        state.validity_address = 0
+        if source.validity is not None:
+            bit = start + source.validity_bit
+            bitmap = source.validity[bit >> 3 : (stop + source.validity_bit + 7) >> 3]
+            ctypes.memmove(self._base + layout.validity, bitmap.ctypes.data, bitmap.nbytes)
+            state.validity_address = layout.validity
+            state.validity_bit = bit & 7
+        state.row_base = source.row_base + start
+        state.count = stop - start
+        state.index = 0
+        state.answer_waits = 0
+
+    def make_room(self, output_bytes: int) -> None:
+        """Grow the output of a run that is under way; its output must have been taken already."""
+        if output_bytes > self.layout.output_capacity:
+            capacity = max(output_bytes, 2 * self.layout.output_capacity)
+            self.use_layout(
+                StagingLayout.fitting(self._limits, input_bytes=self.layout.input_capacity, output_bytes=capacity)
+            )
+
+    def close(self) -> None:
+        """Free the store with everything in it."""
+        self.store.close()
