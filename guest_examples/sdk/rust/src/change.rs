@@ -55,13 +55,15 @@ impl<'c> Change<'c> {
         if self.fields.is_empty() && self.removed_attributes.is_empty() {
             return Answer::Keep;
         }
-        let mut room = event.bytes.len() + 16;
-        for (_, to) in &self.fields {
-            room += if let To::Bytes(body) = to { body.len() } else { 0 };
-        }
-        let mut out = Vec::with_capacity(room);
+        Answer::Event(self.encode(event))
+    }
+
+    /// The bytes of the event with its changes.
+    pub fn encode(&self, event: &Event) -> Vec<u8> {
+        // Most changes hardly change the length, and what is not used is given back.
+        let mut out = Vec::with_capacity(event.bytes.len() + event.bytes.len() / 8 + 64);
         self.write(event.bytes, &mut out);
-        Answer::Event(out)
+        out
     }
 
     /// A field takes the place of its last occurrence; one that was absent goes before the first known field with a

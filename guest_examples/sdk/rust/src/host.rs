@@ -59,14 +59,21 @@ struct SpokenAllocator;
 /// Says why in the log and traps. A failed event would be wrong: a fresh instance may have the room.
 fn out_of_memory(size: usize) -> ! {
     // Written without formatting: that would allocate.
-    let mut text = *b"out of memory, bytes asked for: 0000000000";
+    const LABEL: &[u8; 32] = b"out of memory, bytes asked for: ";
+    let mut text = [0; LABEL.len() + 10];
+    let mut digits = 0;
     let mut rest = size as u32;
-    for digit in text.iter_mut().rev().take(10) {
-        *digit = b'0' + (rest % 10) as u8;
+    while rest > 0 || digits == 0 {
+        digits += 1;
+        let place = text.len() - digits;
+        text[place] = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
+    text[..LABEL.len()].copy_from_slice(LABEL);
+    let first = text.len() - digits;
+    text.copy_within(first.., LABEL.len());
     // SAFETY: the host reads the bytes during the call.
-    unsafe { import_log(Level::Error as i32, text.as_ptr(), text.len() as u32) };
+    unsafe { import_log(Level::Error as i32, text.as_ptr(), (LABEL.len() + digits) as u32) };
     trap()
 }
 

@@ -1,0 +1,69 @@
+// Shows what the SDK does for a test: edits fields as the configuration says, and answers in each of the four ways.
+
+import {
+  Config, DROP, Field, Level, Metric, Value, addressOf, event, fail, isRefused, keepText, lengthOf, log, several,
+  span, status,
+} from "../../../guest_examples/sdk/assemblyscript";
+
+export { alloc, dealloc, wasm_host_abi_version } from "../../../guest_examples/sdk/assemblyscript";
+
+const enum Answer { Event, Drop, Both, Fail, Fields }
+
+class Edit {
+  field: Field = Field.Before;
+  bytes: Value | null = null;
+  number: Value | null = null;
+}
+
+let answer: i32 = 0;
+const edits: Edit[] = [];
+const events = new Metric("probe.events");
+const KEY = keepText("k");
+
+export function init(address: usize, bytes: u32): i32 {
+  const config = Config.read(span(address, bytes), ["answer", "edits"]);
+  answer = config.choice("answer", ["event", "drop", "both", "fail", "fields"]);
+  const entries = config.entries("edits");
+  for (let i = 0; i < entries.length && !isRefused(); i++) {
+    const entry = Config.open(entries[i].value, entries[i].place, ["field", "bytes", "number"]);
+    const edit = new Edit();
+    edit.field = <Field>(<i32>entry.integer("field", 1, 14));
+    if (entry.has("bytes")) edit.bytes = entry.required("bytes");
+    if (entry.has("number")) edit.number = entry.required("number");
+    edits.push(edit);
+  }
+  return status();
+}
+
+function apply(edit: Edit): void {
+  const bytes = edit.bytes;
+  const number = edit.number;
+  if (bytes != null) event.setBytes(edit.field, span(bytes.bytes!.dataStart, bytes.bytes!.byteLength));
+  else if (number != null) event.setNumber(edit.field, number.integer);
+  else event.remove(edit.field);
+}
+
+/** The scalar fields in words, as a failure: what the SDK has read. */
+function show(): u64 {
+  const schema = event.bytes(Field.Schema) == 0 ? "-" : event.text(Field.Schema);
+  const value = event.attribute(KEY);
+  const attribute = value == 0 ? "-" : String.UTF8.decodeUnsafe(addressOf(value), lengthOf(value));
+  const numbers = `${<u32>event.operation()} ${event.number(Field.Ts)} ${event.number(Field.EnvelopeVersion)}`;
+  return fail(`${numbers} ${event.number(Field.BeforeIsKeyOnly)} ${schema} ${event.text(Field.Table)} ${attribute}`);
+}
+
+export function transform(address: usize, bytes: u32): u64 {
+  if (!event.open(address, bytes)) return event.failed();
+  events.add(2);
+  events.add(events.value());
+  log(Level.Warn, "seen");
+  if (answer == Answer.Drop) return DROP;
+  if (answer == Answer.Fail) return fail("as asked");
+  if (answer == Answer.Fields) return show();
+  for (let i = 0; i < edits.length; i++) apply(edits[i]);
+  if (answer == Answer.Event) return event.answer();
+  several.begin();
+  several.add(span(address, bytes));
+  several.add(event.build());
+  return several.answer();
+}
