@@ -103,6 +103,16 @@ def check_string(value: object, location: str) -> str:
     return value
 
 
+def check_name(value: object, location: str) -> str:
+    """Text of at most 100 bytes without control characters: paths, and names that become keys."""
+    text = check_string(value, location)
+    if len(text.encode()) > MAX_PATH_BYTES:
+        refuse(location, f"must have at most {MAX_PATH_BYTES} bytes")
+    if any(char < " " for char in text):
+        refuse(location, "has a control character")
+    return text
+
+
 def check_choice(value: object, choices: Sequence[str], location: str) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
@@ -125,11 +135,7 @@ def parse_path(value: object, location: str) -> tuple[Segment, ...]:
     >>> parse_path(r"a.*.b\.c", "path")
     ('a', None, 'b.c')
     """
-    text = check_string(value, location)
-    if len(text.encode()) > MAX_PATH_BYTES:
-        refuse(location, f"must have at most {MAX_PATH_BYTES} bytes")
-    if any(char < " " for char in text):
-        refuse(location, "has a control character")
+    text = check_name(value, location)
     segments: list[Segment] = []
     segment, is_plain, position = "", True, 0
     while position <= len(text):

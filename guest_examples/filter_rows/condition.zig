@@ -147,19 +147,12 @@ fn satisfies(comparison: Comparison, value: Value) bool {
 }
 
 fn textTest(check: Test, value: Value, wanted: []const u8) bool {
-    const text = value.plain() orelse decoded(value) catch return false;
+    const text = value.valueText() catch return false;
     return switch (check) {
         .prefix => std.mem.startsWith(u8, text, wanted),
         .suffix => std.mem.endsWith(u8, text, wanted),
         else => std.mem.indexOf(u8, text, wanted) != null,
     };
-}
-
-fn decoded(value: Value) sdk.memory.Error![]const u8 {
-    var text = try sdk.Buffer.init(value.text.len);
-    var characters = value.characters();
-    while (characters.next()) |char| try text.append(char);
-    return text.finish();
 }
 
 const Parser = struct {

@@ -37,6 +37,12 @@ pub const Context = struct {
         scanner.finish() catch |problem| return self.failJson(problem, &scanner, name);
     }
 
+    /// Check that both images are JSON, `before` first.
+    pub fn checkImages(self: *Context, event: *const event_file.Event) Error!void {
+        if (event.before()) |text| try self.checkJson(text, "before");
+        if (event.after()) |text| try self.checkJson(text, "after");
+    }
+
     /// The text of a failed event. It lives in static memory if there is no room for another.
     pub fn explain(self: *Context, problem: Error) []const u8 {
         switch (problem) {

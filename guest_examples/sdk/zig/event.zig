@@ -121,6 +121,28 @@ pub const Event = struct {
         return .{ .field = field, .reader = .{ .bytes = self.bytes, .at = if (is_absent) self.bytes.len else from } };
     }
 
+    /// Every occurrence of a field of text.
+    pub fn texts(self: *const Event, field: Field) Error![][]const u8 {
+        var count: usize = 0;
+        var all = self.occurrences(field);
+        while (try all.next()) |_| count += 1;
+        const found = try memory.array([]const u8, count);
+        all = self.occurrences(field);
+        for (found) |*text| {
+            const span = (try all.next()).?;
+            text.* = self.bytes[span.value..span.end];
+        }
+        return found;
+    }
+
+    /// A field that is a number; 0 if it is absent.
+    pub fn varintOf(self: *const Event, field: Field) wire.Error!u64 {
+        const place = self.last[@intFromEnum(field)];
+        if (place.end == 0) return 0;
+        var reader = wire.Reader{ .bytes = self.bytes[0..place.end], .at = place.start };
+        return (try reader.next()).?.varint;
+    }
+
     /// Put bytes or text in place of a field. The value must live until the answer is given.
     pub fn setBytes(self: *Event, field: Field, value: []const u8) Error!void {
         const has_presence = field == .before or field == .after or field == .schema;

@@ -3,7 +3,9 @@
 //! The rules, the offsets of errors and the depth limit are those of `../SEMANTICS.md`.
 
 const std = @import("std");
+const memory = @import("memory.zig");
 const utf8 = @import("utf8.zig");
+const Buffer = @import("buffer.zig").Buffer;
 
 pub const max_depth = 128;
 
@@ -42,6 +44,15 @@ pub const Value = struct {
     /// What is hashed, cut and compared, character by character: the decoded string, or the JSON text.
     pub fn characters(self: Value) Characters {
         return if (self.kind == .string) .{ .raw = self.string().raw } else .{ .raw = self.text, .decode = false };
+    }
+
+    /// The value text; it is decoded into new memory only if it must be.
+    pub fn valueText(self: Value) memory.Error![]const u8 {
+        if (self.plain()) |text| return text;
+        var text = try Buffer.init(self.text.len);
+        var chars = self.characters();
+        while (chars.next()) |char| try text.append(char);
+        return text.finish();
     }
 
     /// The value text, if it needs no decoding.
@@ -176,7 +187,7 @@ pub const Scanner = struct {
         }
     }
 
-    inline fn skipSpace(self: *Scanner) void {
+    pub inline fn skipSpace(self: *Scanner) void {
         // Most documents have none: one comparison decides.
         if (self.at < self.text.len and self.text[self.at] > ' ') return;
         self.skipSpaces();

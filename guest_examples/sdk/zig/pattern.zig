@@ -1,6 +1,8 @@
 //! Names with an optional star at the end: `public.users`, `audit_*`.
 
 const std = @import("std");
+const memory = @import("memory.zig");
+const Buffer = @import("buffer.zig").Buffer;
 
 pub fn isPrefix(pattern: []const u8) bool {
     return pattern.len > 0 and pattern[pattern.len - 1] == '*';
@@ -36,4 +38,13 @@ pub fn matchesTable(patterns: []const []const u8, schema: ?[]const u8, table: []
         if (schema) |name| if (matchesJoined(pattern, name, table)) return true;
     }
     return false;
+}
+
+/// A template in which each `*` stands for `text`.
+pub fn fill(template: []const u8, text: []const u8) memory.Error![]const u8 {
+    var filled = try Buffer.init(template.len + text.len);
+    for (template) |byte| {
+        if (byte == '*') try filled.append(text) else try filled.byte(byte);
+    }
+    return filled.finish();
 }
