@@ -14,6 +14,8 @@
 from abi.formats.avro import AvroFormat
 from abi.formats.canonical_json import CanonicalJsonFormat
 from abi.formats.cdc import CdcFormat
+from abi.formats.columnar_read import events_to_columns
+from abi.formats.columnar_write import columns_to_events
 from abi.formats.dead_letter import dead_letter_opencdc
 from abi.formats.debezium import DebeziumFormat
 from abi.formats.detection import detect
@@ -33,7 +35,9 @@ __all__ = [
     "ProtobufFormat",
     "RowFailure",
     "UnknownFormatError",
+    "columns_to_events",
     "dead_letter_opencdc",
     "detect",
+    "events_to_columns",
     "get",
 ]
