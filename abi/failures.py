@@ -78,7 +78,7 @@ class FailureCode(StrEnum):
     STREAM_MALFORMED = "STREAM_MALFORMED", "the answer of kind 1 is not a sequence of lengths and messages"
 
     # Conversion for a dialect that does not read protobuf.
-    INPUT_NOT_AN_EVENT = "INPUT_NOT_AN_EVENT", "the input cannot be read as an Event, so it cannot be converted"
+    INPUT_NOT_AN_EVENT = "INPUT_NOT_AN_EVENT", "the input is not an event that can be converted for this guest"
 
     # Transforms in plain Python.
     NATIVE_EXCEPTION = "NATIVE_EXCEPTION", "a transform in plain Python raised an exception"

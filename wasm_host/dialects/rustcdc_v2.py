@@ -56,6 +56,8 @@ class RustcdcV2(Dialect):
                 message = f"the guest's output is not an event in JSON: {error.message}"
                 failures.append(Failure(row, FailureCode.OUTPUT_NOT_AN_EVENT, message))
                 continue
+            # How the guest laid out its text is no property of the event.
+            event.attributes.pop("json.layout", None)
             for name, value in Event.FromString(source).attributes.items():
                 if name not in event.attributes:
                     event.attributes[name] = value

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
-from abi import ConfigRefused, Event, ResultKind, pack_result, unpack_result
+from abi import ConfigRefused, Event, ResultKind, TransformError, formats, pack_result, unpack_result
 from abi.failures import FailureCode
 from tests.vectors import load_vectors, vector_params
 
@@ -151,3 +151,29 @@ def test_configuration_that_is_none_is_refused(vector: dict[str, Any]) -> None:
     with pytest.raises(ConfigRefused):
         read_configuration(bytes.fromhex(vector["hex"]))
     assert vector["code"] == ConfigRefused.code
+
+
+@pytest.mark.parametrize("vector", vector_params("valid", "rustcdc_events"))
+def test_rustcdc_json_reads_and_writes_as_it_says(vector: dict[str, Any]) -> None:
+    event = Event.FromString(bytes.fromhex(vector["hex"]))
+    read = formats.get("json").decode(vector["json"].encode())
+    # How the text was laid out is kept beside the event, when it is not the standard form.
+    assert ("json.layout" in read.attributes) == vector.get("reads_only", False)
+    read.attributes.pop("json.layout", None)
+    assert read == event
+    if not vector.get("reads_only"):
+        assert formats.get("json").encode(event).decode() == vector["json"]
+
+
+@pytest.mark.parametrize("vector", vector_params("invalid", "rustcdc_outputs"))
+def test_what_is_no_rustcdc_json_is_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(TransformError):
+        formats.get("json").decode(bytes.fromhex(vector["hex"]))
+    assert vector["code"] == FailureCode.OUTPUT_NOT_AN_EVENT
+
+
+@pytest.mark.parametrize("vector", vector_params("invalid", "rustcdc_inputs"))
+def test_event_that_rustcdc_json_cannot_say_is_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(TransformError):
+        formats.get("json").encode(formats.get("protobuf").decode(bytes.fromhex(vector["hex"])))
+    assert vector["code"] == FailureCode.INPUT_NOT_AN_EVENT
