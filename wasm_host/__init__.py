@@ -27,6 +27,7 @@ from wasm_host.errors import (
     ModuleTooLargeError,
 )
 from wasm_host.guest import ISOLATIONS, Guest, Isolation, load
+from wasm_host.guest_pool import GuestPool
 from wasm_host.limits import Limits
 from wasm_host.module import CompiledModule
 from wasm_host.result import BatchResult, BatchStats, Failure, LogLine
@@ -45,6 +46,7 @@ __all__ = [
     "FuelExhaustedError",
     "Guest",
     "GuestError",
+    "GuestPool",
     "GuestTrapError",
     "HostError",
     "InitError",

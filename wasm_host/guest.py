@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from wasm_host.admission import admit, read_module
 from wasm_host.batch_run import BatchRun
 from wasm_host.errors import ClosedError, ConfigError
 from wasm_host.event_sink import EventSink
 from wasm_host.event_source import Events, EventSource, sources_of
 from wasm_host.instance import GuestInstance, GuestRecipe
 from wasm_host.limits import Limits
-from wasm_host.module import CompiledModule, admit, read_module
+from wasm_host.module import CompiledModule
 from wasm_host.result import BatchResult, Failure
 
 Isolation = Literal["worker", "batch", "event"]
@@ -109,6 +110,12 @@ class Guest:
     def memory_bytes(self) -> int:
         """Current size of the guest's own memory; 0 while it has no instance."""
         return self._instance.guest_memory_bytes if self._instance else 0
+
+    @property
+    def held_bytes(self) -> int:
+        """What it holds of this process's memory: the guest's own, and what was used of the staging memory."""
+        instance = self._instance
+        return instance.guest_memory_bytes + instance.home.touched_bytes if instance else 0
 
     def __repr__(self) -> str:
         return f"Guest({self.module.digest[:12]}, {self.module.dialect.name}, isolation={self._isolation!r})"

@@ -53,6 +53,7 @@ class GuestStore:
         store: What instances are made in.
         layout: Where things lie in it.
         state: The state block it begins with.
+        touched_bytes: About how much of the staging memory is in use, and so resident.
     """
 
     state: DriverState
@@ -67,6 +68,7 @@ class GuestStore:
         self._sandbox = sandbox
         self._generations = 0
         self._dead_bytes = 0
+        self.touched_bytes = 0
         self.store = wasmtime.Store(sandbox.engine)
         self.hold_memory_to(_UNHELD_BYTES)
         self.store.set_fuel(limits.init_fuel)
@@ -189,6 +191,8 @@ class GuestStore:
             ctypes.memmove(self._base + layout.validity, bitmap.ctypes.data, bitmap.nbytes)
             state.validity_address = layout.validity
             state.validity_bit = bit & 7
+        # Input and output of a chunk are of about the same size; pages that were written once stay.
+        self.touched_bytes = max(self.touched_bytes, 2 * size)
         state.row_base = source.row_base + start
         state.count = stop - start
         state.index = 0
