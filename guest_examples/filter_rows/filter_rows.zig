@@ -28,8 +28,8 @@ var where: ?Condition = null;
 
 pub fn configure(item: sdk.config.Item) sdk.config.Error!void {
     const map = try item.map(&.{
-        "operations", "exclude_operations", "entities",       "exclude_entities", "tenants",
-        "tenant_field", "triggers",         "changed_fields", "where",
+        "operations",   "exclude_operations", "entities",       "exclude_entities", "tenants",
+        "tenant_field", "triggers",           "changed_fields", "where",
     });
     operations = try readOperations(map, "operations");
     excluded_operations = try readOperations(map, "exclude_operations");
@@ -62,7 +62,7 @@ fn readOperations(map: sdk.config.Map, key: []const u8) sdk.config.Error!u64 {
 }
 
 pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer {
-    const op = @intFromEnum(event.op());
+    const op = @backingInt(event.op());
     const bit: u64 = if (op < 64) @as(u64, 1) << @intCast(op) else 0;
     // These two have no row to look at, and losing one would corrupt a copy of the table.
     const is_structural = event.op() == .truncate or event.op() == .schema_change;

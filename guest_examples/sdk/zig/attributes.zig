@@ -85,7 +85,7 @@ pub fn set(event: *Event, key: []const u8, value: []const u8, failed_at: *usize)
 pub fn appendEntry(out: *Buffer, key: []const u8, value: []const u8) event_file.Error!void {
     const key_len = if (key.len == 0) 0 else 1 + varintLength(key.len) + key.len;
     const value_len = if (value.len == 0) 0 else 1 + varintLength(value.len) + value.len;
-    try out.varint(@intFromEnum(event_file.Field.attributes) << 3 | wire.bytes_type);
+    try out.varint(@backingInt(event_file.Field.attributes) << 3 | wire.bytes_type);
     try out.varint(key_len + value_len);
     if (key.len != 0) try wire.appendBytes(out, 1, key);
     if (value.len != 0) try wire.appendBytes(out, 2, value);

@@ -35,7 +35,7 @@ pub const Field = enum(u32) {
     }
 };
 
-const last_small = @intFromEnum(Field.before_unavailable_columns);
+const last_small = @backingInt(Field.before_unavailable_columns);
 
 pub const Error = wire.Error || memory.Error;
 
@@ -76,7 +76,7 @@ pub const Event = struct {
                 continue;
             }
             if (field == .op) self.op_value = found.varint;
-            const number = @intFromEnum(field);
+            const number = @backingInt(field);
             const last = &self.last[number];
             if (last.end != 0) self.repeats |= @as(u32, 1) << @intCast(number);
             last.* = .{ .start = found.start, .value = found.value, .end = found.end };
@@ -104,18 +104,18 @@ pub const Event = struct {
     }
 
     pub fn op(self: *const Event) Operation {
-        return @enumFromInt(@as(u32, @truncate(self.op_value)));
+        return @fromBackingInt(@intCast(@as(u32, @truncate(self.op_value))));
     }
 
     /// A field of bytes, text or a nested message, if it is present.
     pub fn bytesOf(self: *const Event, field: Field) ?[]const u8 {
-        const span = self.last[@intFromEnum(field)];
+        const span = self.last[@backingInt(field)];
         return if (span.end == 0) null else self.bytes[span.value..span.end];
     }
 
     /// Every occurrence of a field.
     pub fn occurrences(self: *const Event, field: Field) Occurrences {
-        const number = @intFromEnum(field);
+        const number = @backingInt(field);
         const from = if (field == .attributes) self.first_attribute orelse self.bytes.len else 0;
         const is_absent = field != .attributes and self.last[number].end == 0;
         return .{ .field = field, .reader = .{ .bytes = self.bytes, .at = if (is_absent) self.bytes.len else from } };
@@ -137,7 +137,7 @@ pub const Event = struct {
 
     /// A field that is a number; 0 if it is absent.
     pub fn varintOf(self: *const Event, field: Field) wire.Error!u64 {
-        const place = self.last[@intFromEnum(field)];
+        const place = self.last[@backingInt(field)];
         if (place.end == 0) return 0;
         var reader = wire.Reader{ .bytes = self.bytes[0..place.end], .at = place.start };
         return (try reader.next()).?.varint;
@@ -148,26 +148,26 @@ pub const Event = struct {
         const has_presence = field == .before or field == .after or field == .schema;
         if (value.len == 0 and !has_presence) return self.remove(field);
         var encoded = try Buffer.init(value.len + 8);
-        try wire.appendBytes(&encoded, @intFromEnum(field), value);
+        try wire.appendBytes(&encoded, @backingInt(field), value);
         try self.put(field, encoded.finish());
     }
 
     pub fn setVarint(self: *Event, field: Field, value: u64) Error!void {
         if (value == 0) return self.remove(field);
         var encoded = try Buffer.init(16);
-        try encoded.varint(@as(u64, @intFromEnum(field)) << 3);
+        try encoded.varint(@as(u64, @backingInt(field)) << 3);
         try encoded.varint(value);
         try self.put(field, encoded.finish());
     }
 
     pub fn remove(self: *Event, field: Field) Error!void {
-        if (self.last[@intFromEnum(field)].end == 0) return;
+        if (self.last[@backingInt(field)].end == 0) return;
         var all = self.occurrences(field);
         while (try all.next()) |span| try self.patch(span.start, span.end, field, "");
     }
 
     fn put(self: *Event, field: Field, encoded: []const u8) Error!void {
-        const number = @intFromEnum(field);
+        const number = @backingInt(field);
         const last = self.last[number];
         if (last.end == 0) {
             const place = try self.placeOf(field);
@@ -187,7 +187,7 @@ pub const Event = struct {
         var reader = wire.Reader{ .bytes = self.bytes };
         while (try reader.next()) |span| {
             const other = knownField(span) orelse continue;
-            if (@intFromEnum(other) > @intFromEnum(field)) return span.start;
+            if (@backingInt(other) > @backingInt(field)) return span.start;
         }
         return self.last_known_end;
     }
@@ -200,7 +200,7 @@ pub const Event = struct {
             self.patches = more;
         }
         // Kept in order of place and field. Most come in order, so the search runs from the end.
-        const number = @intFromEnum(field);
+        const number = @backingInt(field);
         var at = self.patch_count;
         while (at > 0) : (at -= 1) {
             const other = &self.patches[at - 1];
@@ -248,7 +248,7 @@ pub const Occurrences = struct {
 
 /// The field that a span holds, if both its number and its wire type are the schema's.
 inline fn knownField(span: wire.Span) ?Field {
-    if (span.number > last_small and span.number != @intFromEnum(Field.attributes)) return null;
-    const field: Field = @enumFromInt(span.number);
+    if (span.number > last_small and span.number != @backingInt(Field.attributes)) return null;
+    const field: Field = @fromBackingInt(@intCast(span.number));
     return if (field.wireType() == span.wire_type) field else null;
 }

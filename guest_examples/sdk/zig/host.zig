@@ -9,7 +9,7 @@ const env = struct {
 };
 
 pub fn log(level: Level, text: []const u8) void {
-    env.log(@intFromEnum(level), text.ptr, text.len);
+    env.log(@backingInt(level), text.ptr, text.len);
 }
 
 /// Add to a counter. Names end with a zero byte and have at most 128 bytes before it.
