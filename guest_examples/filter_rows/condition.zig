@@ -190,7 +190,7 @@ const Parser = struct {
     fn comparison(self: *Parser, map: sdk.config.Map) sdk.config.Error!Node {
         var place: Place = undefined;
         const field = try sdk.field.Field.parse(try map.required("field", &place));
-        const check: Test = @enumFromInt(try map.choice("op", &test_names, null));
+        const check: Test = @fromBackingInt(@intCast(try map.choice("op", &test_names, null)));
         const operands = try readOperands(map, check);
         // Comparisons beyond the limit are still checked, so that the first problem is the one that is named.
         if (self.count < self.comparisons.len) {
@@ -213,7 +213,7 @@ fn readOperands(map: sdk.config.Map, check: Test) sdk.config.Error![]const Scala
     const operands = try sdk.memory.array(Scalar, 1);
     operands[0] = try .parse(item);
     const kind = operands[0].kind;
-    const name = test_names[@intFromEnum(check)];
+    const name = test_names[@backingInt(check)];
     switch (check) {
         .less, .at_most, .greater, .at_least => if (kind != .string and kind != .number) {
             return place.refuse(&.{ "must be a string or a number for ", name });
