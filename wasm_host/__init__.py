@@ -25,12 +25,14 @@ from wasm_host.errors import (
     MemoryLimitError,
     ModuleError,
     ModuleTooLargeError,
+    UntrustedModuleError,
 )
 from wasm_host.guest import ISOLATIONS, Guest, Isolation, load
 from wasm_host.guest_pool import GuestPool
 from wasm_host.limits import Limits
 from wasm_host.module import CompiledModule
 from wasm_host.result import BatchResult, BatchStats, Failure, LogLine
+from wasm_host.trust import TrustPolicy
 
 __all__ = [
     "ISOLATIONS",
@@ -58,5 +60,7 @@ __all__ = [
     "MemoryLimitError",
     "ModuleError",
     "ModuleTooLargeError",
+    "TrustPolicy",
+    "UntrustedModuleError",
     "load",
 ]

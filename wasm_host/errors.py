@@ -57,6 +57,12 @@ class ModuleTooLargeError(ModuleError):
     code = "MODULE_TOO_LARGE"
 
 
+class UntrustedModuleError(ModuleError):
+    """The module is neither pinned nor signed by a key that the policy knows."""
+
+    code = "UNTRUSTED_MODULE"
+
+
 class GuestError(TransformError):
     """Guest code ran and failed as a whole."""
 

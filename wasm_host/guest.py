@@ -21,6 +21,7 @@ from wasm_host.instance import GuestInstance, GuestRecipe
 from wasm_host.limits import Limits
 from wasm_host.module import CompiledModule
 from wasm_host.result import BatchResult, Failure
+from wasm_host.trust import TrustPolicy, signature_beside
 
 Isolation = Literal["worker", "batch", "event"]
 ISOLATIONS: tuple[Isolation, ...] = ("worker", "batch", "event")
@@ -33,6 +34,8 @@ def load(
     limits: Limits | None = None,
     isolation: Isolation = "worker",
     wasi: bool = False,
+    trust: TrustPolicy | None = None,
+    signature: bytes | None = None,
 ) -> "Guest":
     """Load an untrusted module and bring up its first instance.
 
@@ -43,6 +46,8 @@ def load(
         isolation: `"worker"` keeps an instance across batches, `"batch"` makes a fresh one for each batch, `"event"`
             for each event.
         wasi: Offer the deterministic WASI stub, which Go's guests need.
+        trust: Refuse modules that are neither pinned nor signed; all are taken if left out.
+        signature: Content of the module's signature file; for a path, `<path>.sig` is read if this is left out.
 
     Raises:
         ConfigError: the configuration or an argument is impossible.
@@ -53,6 +58,10 @@ def load(
     if isolation not in ISOLATIONS:
         raise ConfigError(f"isolation is {isolation!r}; allowed are {', '.join(ISOLATIONS)}", field="isolation")
     wasm = read_module(source, limits)
+    if trust is not None:
+        if signature is None and isinstance(source, (str, Path)):
+            signature = signature_beside(source)
+        trust.check(wasm, signature)
     module = admit(wasm, limits, allows_wasi=wasi)
     if config and "init" not in module.exports:
         raise ConfigError(
