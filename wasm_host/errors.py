@@ -6,7 +6,8 @@ TransformError (abi)
 ├─ ModuleError                   refused before any guest code ran
 │  ├─ InvalidModuleError         not a module this host can compile
 │  ├─ ForbiddenImportError       asks for something outside the allow-list
-│  └─ ModuleTooLargeError        over max_module_bytes
+│  ├─ ModuleTooLargeError        over max_module_bytes
+│  └─ UntrustedModuleError       neither pinned nor signed by a known key
 ├─ GuestError                    guest code ran and failed as a whole (a single event fails with a Failure instead)
 │  ├─ GuestTrapError             trapped while it was brought up
 │  ├─ InitError                  init refused the configuration
