@@ -186,7 +186,12 @@ def _kept(df: DataFrame, keep: Sequence[str] | None, replaced: set[str]) -> list
     if missing:
         raise SchemaMismatchError(f"keep= names {', '.join(missing)}; the DataFrame has {', '.join(df.columns)}")
     wanted = df.columns if keep is None else keep
-    return [field for field in df.schema.fields if field.name in wanted and field.name not in replaced]
+    # Arrow batches come back without the promise that a column has no nulls, and Spark compares the promises.
+    return [
+        T.StructField(field.name, field.dataType, True, field.metadata)
+        for field in df.schema.fields
+        if field.name in wanted and field.name not in replaced
+    ]
 
 
 def _output(fields: list[T.StructField], on_error: OnError) -> T.StructType:

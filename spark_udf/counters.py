@@ -92,7 +92,7 @@ class Counters:
 
     def to_plain(self) -> dict[str, Any]:
         """Write as plain values, without those that are zero."""
-        return {item.name: value for item in fields(self) if (value := getattr(self, item.name))}
+        return {name: value for name in _NAMES if (value := getattr(self, name))}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Counters":
@@ -100,4 +100,5 @@ class Counters:
         return cls(**plain)
 
 
+_NAMES = tuple(item.name for item in fields(Counters))
 _NUMBERS = tuple(item.name for item in fields(Counters) if item.type in (int, float))

@@ -11,13 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from spark_udf.bundle import Bundle, BundledPlan, BundledStep
+from spark_udf.counters import Counters
 from spark_udf.failure import RowFailure
 from spark_udf.guest_log import pass_on
-from spark_udf.guest_pool import GuestKey, GuestPool
+from spark_udf.guest_request import GuestRequest
 from spark_udf.ledger import WorkerLedger
 from spark_udf.secret import SecretValues
 from spark_udf.shadow import Shadow
 from spark_udf.twin import Twin, build_twin
+from wasm_host import GuestPool
 from wasm_host.native import Pipeline
 from wasm_host.result import BatchResult
 
@@ -53,7 +55,7 @@ class PlanRunner:
         self._twins = twins or {}
         self._shadow = Shadow(shadow_sample) if engine == "shadow" else None
         self._pipelines: dict[tuple[int, int], Pipeline] = {}
-        self._keys: dict[tuple[str | None, int, int], GuestKey] = {}
+        self._requests: dict[tuple[str | None, int, int], GuestRequest] = {}
 
     def run(self, plan: BundledPlan, tenant: str | None, events: pa.Array) -> PlanOutcome:
         """Run all steps of a plan."""
@@ -85,30 +87,39 @@ class PlanRunner:
         if self._engine == "native":
             result = self._pipeline(plan, position, step).transform(events)
         else:
-            result = self._run_guest(plan, position, step, tenant, events)
+            result = self._run_guest(plan, position, step, tenant, events, counters)
             if self._shadow is not None:
                 self._shadow.compare(events, result, self._pipeline(plan, position, step), counters)
         counters.add_stats(result.stats)
         for failure in result.failures:
             counters.add_failure(failure.code)
-        counters.add_guest_metrics({self._secrets.redact(name): value for name, value in result.metrics.items()})
+        if result.metrics:
+            counters.add_guest_metrics({self._secrets.redact(name): value for name, value in result.metrics.items()})
         if result.logs:
             counters.log_lines_lost += pass_on(result.logs, tenant=tenant, digest=step.digest, secrets=self._secrets)
         return result
 
     def _run_guest(
-        self, plan: BundledPlan, position: int, step: BundledStep, tenant: str | None, events: pa.Array
+        self,
+        plan: BundledPlan,
+        position: int,
+        step: BundledStep,
+        tenant: str | None,
+        events: pa.Array,
+        counters: Counters,
     ) -> BatchResult:
         place = (tenant, plan.key, position)
-        key = self._keys.get(place)
-        if key is None:
-            key = self._keys[place] = self._pool.key_of(tenant, step, self._secrets)
-        guest, was_ready = self._pool.get(key, self._bundle.modules[step.digest])
-        counters = self._ledger.of(tenant, step.digest)
+        request = self._requests.get(place)
+        if request is None:
+            code = self._bundle.modules[step.digest]
+            request = self._requests[place] = GuestRequest.of(tenant, step, code, self._secrets)
+        hits_before = self._pool.hits
+        guest = self._pool.get(request.key, request.load)
+        was_ready = self._pool.hits > hits_before
         counters.cache_hits += was_ready
         counters.cache_misses += not was_ready
         result = guest.transform(events)
-        self._pool.note_memory(key)
+        self._pool.settle(request.key)
         return result
 
     def _pipeline(self, plan: BundledPlan, position: int, step: BundledStep) -> Pipeline:

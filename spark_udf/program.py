@@ -14,13 +14,14 @@ from spark_udf.bundle import Bundle, BundledPlan
 from spark_udf.carrier import Carrier, fetch_bundle
 from spark_udf.errors import BundleError, EventFailedError, SchemaMismatchError, UnknownTenantError
 from spark_udf.failure import FAILURE_ARROW, RowFailure
-from spark_udf.guest_pool import GuestPool
+from spark_udf.gather import Gatherer
 from spark_udf.ledger import LEDGER_COLUMN, WorkerLedger
 from spark_udf.plan_runner import PlanRunner
 from spark_udf.routing import TenantRows, split_by_tenant
 from spark_udf.secret import SecretValues
 from spark_udf.tenant_path import TenantPath
 from spark_udf.twin import Twin
+from wasm_host import GuestPool
 
 PACKAGE_VERSION = version("wasm-host")
 TENANT_COLUMN = "__wasm_host_tenant"
@@ -76,11 +77,10 @@ class Program:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Transform the batches of one partition."""
         task: _Task | None = None
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
+        gatherer = Gatherer()
+        for batch in gatherer.gather(batches):
             # Nothing is loaded for an empty partition.
-            task = task or _Task(self)
+            task = task or _Task(self, gatherer)
             yield from task.transform(batch)
         if task is not None:
             yield from task.flush_ledger()
@@ -89,13 +89,14 @@ class Program:
 class _Task:
     """The state of one partition's run."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, gatherer: Gatherer) -> None:
         if program.package_version != PACKAGE_VERSION:
             raise BundleError(
                 f"the driver runs wasm-host {program.package_version}, this executor {PACKAGE_VERSION}",
                 hint="ship one environment to driver and executors",
             )
         self._program = program
+        self._gatherer = gatherer
         self._bundle: Bundle = fetch_bundle(program.bundle_digest, program.carrier)
         self._ledger = WorkerLedger()
         self._runner = PlanRunner(
@@ -115,7 +116,9 @@ class _Task:
         program = self._program
         events = batch.column(program.event_column)
         pieces = Pieces()
-        for piece in self._split(batch, events):
+        by_tenant = self._split(batch, events)
+        self._gatherer.note(batch.num_rows, len(by_tenant))
+        for piece in by_tenant:
             plan = self._bundle.plan_of(piece.tenant)
             if plan is None:
                 self._refuse_tenant(piece, pieces)

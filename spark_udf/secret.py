@@ -16,6 +16,9 @@ from spark_udf.errors import SecretUnavailableError
 
 REDACTED = "[secret]"
 
+_SHORTEST_PART = 4
+"""Characters of a value that are worth hiding where a text was cut off."""
+
 
 @dataclass(frozen=True, slots=True)
 class Secret:
@@ -104,12 +107,20 @@ class SecretValues:
     def redact(self, text: str) -> str:
         """Replace each secret's value in a text that a guest had a part in."""
         for value in sorted(self._values.values(), key=len, reverse=True):
-            if value in text:
-                text = text.replace(value, REDACTED)
-            escaped = value.encode("unicode_escape").decode("ascii")
-            if escaped in text:
-                text = text.replace(escaped, REDACTED)
+            for form in {value, value.encode("unicode_escape").decode("ascii")}:
+                if form[:_SHORTEST_PART] in text:
+                    text = _without_cut_form(text.replace(form, REDACTED), form)
         return text
+
+
+def _without_cut_form(text: str, form: str) -> str:
+    """Replace the beginning of a value where the text was cut off in the middle of it."""
+    for length in range(len(form) - 1, _SHORTEST_PART - 1, -1):
+        start = form[:length]
+        text = text.replace(f"{start}…", f"{REDACTED}…")
+        if text.endswith(start):
+            text = text.removesuffix(start) + REDACTED
+    return text
 
 
 def find_secrets(value: Any) -> list[Secret]:
