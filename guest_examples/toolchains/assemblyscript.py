@@ -1,5 +1,6 @@
 """AssemblyScript, from npm. The compiler is fetched on first use into `.cache/`, which is never committed."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def _compile(source: Path, target: Path) -> None:
     if not manifest.exists() or f'"version": "{VERSION}"' not in manifest.read_text():
         _fetch_compiler()
     # A relative name: the module holds the names of its sources, and must be the same wherever it is built.
-    run(["node", _COMPILER, source.relative_to(EXAMPLES), *_OPTIONS, "--outFile", target], cwd=EXAMPLES)
+    name = os.path.relpath(source, EXAMPLES)
+    run(["node", _COMPILER, name, *_OPTIONS, "--outFile", target.absolute()], cwd=EXAMPLES)
 
 
 TOOLCHAIN = Toolchain("as", "{name}/{name}.ts", _missing, _compile)

@@ -34,7 +34,7 @@ def _compile(source: Path, target: Path) -> None:
         "GOWORK": "off",
     }
     command = [str(_compiler()), "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
-    run([*command, "-o", target, "."], cwd=source.parent, env=environment)
+    run([*command, "-o", target.absolute(), "."], cwd=source.parent, env=environment)
 
 
 TOOLCHAIN = Toolchain(

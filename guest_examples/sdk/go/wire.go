@@ -33,7 +33,7 @@ func (r *fieldReader) next() bool {
 		return false
 	}
 	tag := r.readVarint(maxTagBytes)
-	r.number, r.wire = tag>>3, wireType(tag&7)
+	r.number, r.wire, r.varint, r.bytes = tag>>3, wireType(tag&7), 0, nil
 	if r.broken || r.number == 0 {
 		r.broken = true
 		return false
