@@ -21,6 +21,8 @@ _LOGGER = logging.getLogger(__name__)
 _MAGIC = b"wasm-host code 1\n"
 _DIGEST_BYTES = 32
 _MAX_CACHE_BYTES = 1 << 30
+# Looking at the whole folder costs more than writing one file.
+_STORES_PER_PRUNE = 32
 CACHE_DIR_VARIABLE = "WASM_HOST_CACHE_DIR"
 
 
@@ -45,6 +47,7 @@ class CodeCache:
         self.folder = folder or default_cache_dir()
         self._max_bytes = max_bytes
         self._warned: set[str] = set()
+        self._stored = 0
         self.hits = 0
         self.misses = 0
 
@@ -82,7 +85,9 @@ class CodeCache:
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise
-            self._prune()
+            self._stored += 1
+            if self._stored % _STORES_PER_PRUNE == 1:
+                self._prune()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             self._warn("write", f"the code cache {self.folder} cannot be written ({reason}); compiled code is not kept")
