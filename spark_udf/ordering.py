@@ -132,14 +132,16 @@ def _identities(by: str) -> Callable[[Column], Column]:
     def mark(events: pa.Array) -> pa.Array:
         return positions.identities(events, by)
 
-    return F.arrow_udf(mark, _IDENTITY)
+    udf: Callable[[Column], Column] = F.arrow_udf(mark, _IDENTITY)  # type: ignore[attr-defined] # stubs lag behind
+    return udf
 
 
 def _places(within: str) -> Callable[[Column], Column]:
     def mark(events: pa.Array) -> pa.Array:
         return positions.places(events, within)
 
-    return F.arrow_udf(mark, _PLACE)
+    udf: Callable[[Column], Column] = F.arrow_udf(mark, _PLACE)  # type: ignore[attr-defined] # stubs lag behind
+    return udf
 
 
 def _check_columns(df: DataFrame, column: str) -> None:

@@ -12,7 +12,7 @@ from abi.formats.layout import View
 from abi.formats.refusals import undecodable, unencodable
 
 NAME = "debezium"
-_POSITION_MEMBERS = ("lsn", "commit_lsn", "scn", "file", "pos", "sequence")
+_POSITION_MEMBERS = ("lsn", "commit_lsn", "scn", "file", "pos", "row", "sequence")
 _LEADING_DIGITS = re.compile(r"\d+", re.ASCII)
 _DIGITS = re.compile(r"0|[1-9]\d*", re.ASCII)
 
@@ -27,6 +27,7 @@ class _Source(msgspec.Struct):
     sequence: str | None = None
     file: str | None = None
     pos: int | None = None
+    row: int | None = None
     lsn: int | str | None = None
     commit_lsn: int | str | None = None
     scn: int | str | None = None
@@ -89,7 +90,8 @@ def _offset(source: _Source) -> str:
         if value is not None:
             return str(value)
     if source.file is not None and source.pos is not None:
-        return f"{source.file}:{source.pos}"
+        # One binlog event holds many rows, all at its position; without the row they would look like one change.
+        return f"{source.file}:{source.pos}" + (f":{source.row}" if source.row else "")
     return source.sequence or ""
 
 

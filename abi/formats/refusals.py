@@ -11,8 +11,10 @@ MAX_SHOWN_CHARS = 60
 def shown(value: object) -> str:
     """Return a value as it may appear in a message: escaped, on one line, bounded.
 
-    >>> shown("a" * 100)[-8:]
-    'aaaa...\\''
+    >>> shown("line\\nfeed")
+    "'line\\\\nfeed'"
+    >>> len(shown("a" * 100))
+    62
     """
     text = value if isinstance(value, str) else repr(value)
     cut = text if len(text) <= MAX_SHOWN_CHARS else text[: MAX_SHOWN_CHARS - 3] + "..."

@@ -247,6 +247,7 @@ class Generator:
                 "lsn": rng.choice([24023128, "0000:1", 2**64]),
                 "file": "binlog.000003",
                 "pos": 154,
+                "row": rng.choice([0, 3]),
             }
         )
         envelope = {"before": self.maybe(self.row), "after": self.maybe(self.row), "source": source}
