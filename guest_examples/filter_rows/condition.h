@@ -99,10 +99,14 @@ static scalar check_scalar(wh_entry entry) {
 }
 
 static void refuse_for(wh_bytes location, wh_bytes problem, operator op) {
-    static const char *const names[] = {"=", "!=", "<", "<=", ">", ">=", "in", "prefix", "suffix", "contains", "exists"};
+    static const wh_bytes names[] = {
+        [LESS] = WH_TEXT("<"),         [AT_MOST] = WH_TEXT("<="),      [MORE] = WH_TEXT(">"),
+        [AT_LEAST] = WH_TEXT(">="),    [PREFIX] = WH_TEXT("prefix"),   [SUFFIX] = WH_TEXT("suffix"),
+        [CONTAINS] = WH_TEXT("contains"), [EXISTS] = WH_TEXT("exists"),
+    };
     wh_buffer text = {0};
     wh_put(&text, problem);
-    for (const char *at = names[op]; *at; at++) wh_put_byte(&text, (uint8_t)*at);
+    wh_put(&text, names[op]);
     wh_refuse(location, wh_whole(&text));
 }
 

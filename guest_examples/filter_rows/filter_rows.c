@@ -16,7 +16,9 @@ static condition where;
 // ------------------------------------------------------------------------------------------------- configuration
 
 static uint32_t check_operations(const wh_reader *reader, wh_bytes key) {
-    static const uint8_t numbers[] = {WH_INSERT, WH_INSERT, WH_UPDATE, WH_DELETE, WH_READ, WH_SCHEMA_CHANGE, WH_TRUNCATE};
+    static const uint8_t numbers[] = {
+        WH_INSERT, WH_INSERT, WH_UPDATE, WH_DELETE, WH_READ, WH_SCHEMA_CHANGE, WH_TRUNCATE,
+    };
     static wh_entries entries;
     if (!wh_has(reader, key)) return 0;
     uint32_t set = 0;

@@ -24,15 +24,8 @@ const KEYS: [&str; 9] = [
 ];
 const OPERATIONS: [&str; 7] = ["INSERT", "CREATE", "UPDATE", "DELETE", "READ", "SCHEMA_CHANGE", "TRUNCATE"];
 /// The operation that each of these words stands for.
-const NUMBERS: [u32; 7] = [
-    event::INSERT,
-    event::INSERT,
-    event::UPDATE,
-    event::DELETE,
-    event::READ,
-    event::SCHEMA_CHANGE,
-    event::TRUNCATE,
-];
+const NUMBERS: [u32; 7] =
+    [event::INSERT, event::INSERT, event::UPDATE, event::DELETE, event::READ, event::SCHEMA_CHANGE, event::TRUNCATE];
 const TENANT_FIELD: &str = "attribute:cdc.entity.tenant_id";
 const TRIGGER: &[u8] = b"cdc.operation.trigger";
 const CHANGED_FIELDS: &str = "cdc.operation.changed_fields";

@@ -13,7 +13,7 @@ import pytest
 
 import wasm_host
 from abi import Event
-from guest_examples.toolchains import find_toolchains
+from guest_examples.toolchains import EXAMPLES, find_toolchains
 
 pytestmark = pytest.mark.toolchain
 
@@ -24,16 +24,20 @@ PRESENT_WHEN_EMPTY = (1, 2, 6)
 KNOWN = {**dict.fromkeys((*range(1, 15), 1000), 2), **dict.fromkeys(NUMBERS, 0)}
 
 
-@pytest.fixture(scope="module", params=sorted(EXTENSIONS))
-def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The built probe of one language."""
-    toolchain = find_toolchains()[request.param]
+def built(language: str, source: Path, target: Path) -> bytes:
+    toolchain = find_toolchains()[language]
     reason = toolchain.missing()
     if reason is not None:
         pytest.skip(reason)
-    target = tmp_path_factory.mktemp("probe") / f"{request.param}.wasm"
-    toolchain.compile(SOURCES / f"probe.{EXTENSIONS[request.param]}", target)
+    toolchain.compile(source, target)
     return target.read_bytes()
+
+
+@pytest.fixture(scope="module", params=sorted(EXTENSIONS))
+def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The built probe of one language."""
+    language = request.param
+    return built(language, SOURCES / f"probe.{EXTENSIONS[language]}", tmp_path_factory.mktemp("probe") / "probe.wasm")
 
 
 @dataclass(frozen=True)
@@ -180,3 +184,16 @@ def test_scalar_fields_are_read_as_protobuf_reads_them(probe: bytes) -> None:
         "6 18446744073709551615 1 1 public users v",
         "3 0 1 1 s users w",
     ]
+
+
+@pytest.mark.parametrize("language", sorted(EXTENSIONS))
+def test_example_of_the_readme_works(language: str, tmp_path: Path) -> None:
+    text = (EXAMPLES / "sdk" / language / "README.md").read_text()
+    source = tmp_path / f"guest.{EXTENSIONS[language]}"
+    source.write_text(text.split(f"```{language}\n")[1].split("```")[0])
+    module = built(language, source, tmp_path / "guest.wasm")
+    events = [Event(table=table).SerializeToString() for table in ("users", "orders")]
+    with wasm_host.load(module, config={"tables": ["users"]}) as guest:
+        assert guest.transform(events).rows.to_pylist() == [0]
+    with pytest.raises(wasm_host.InitError, match="configuration: unknown key table"):
+        wasm_host.load(module, config={"table": "users"})

@@ -113,8 +113,8 @@ static bool wh_matches(wh_bytes pattern, wh_bytes text) {
 
 // -------------------------------------------------------------------------------------------------------- memory
 //
-// A first-fit allocator over an address-ordered free list that joins neighbours, so what is freed is used again whatever
-// its size was: a guest that serves a million events holds no more memory than its largest one needed.
+// A first-fit allocator over an address-ordered free list that joins neighbours, so what is freed is used again,
+// whatever its size was: a guest that serves a million events holds no more memory than its largest one needed.
 
 typedef struct wh_block {
     uint32_t size;         // of the whole block, header included; a multiple of 16
@@ -233,6 +233,7 @@ static inline void wh_reserve(wh_buffer *buffer, uint32_t more) {
 }
 
 static inline void wh_put(wh_buffer *buffer, wh_bytes bytes) {
+    if (!bytes.size) return;
     wh_reserve(buffer, bytes.size);
     wh_copy(buffer->at + buffer->size, bytes.at, bytes.size);
     buffer->size += bytes.size;
@@ -421,7 +422,7 @@ static void wh_put_hex(wh_buffer *buffer, wh_bytes bytes) {
     }
 }
 
-// ------------------------------------------------------------------------------- configuration (MessagePack, read-only)
+// ---------------------------------------------------------------------------------- configuration, in MessagePack
 
 typedef enum { WH_NIL, WH_BOOL, WH_INT, WH_FLOAT, WH_STR, WH_BIN, WH_ARRAY, WH_MAP, WH_EXT } wh_kind;
 
@@ -537,10 +538,12 @@ WH_COLD static bool wh_read_nested(wh_bytes *rest, wh_value *value, uint32_t dep
         case 0xdb: return wh_take_number(rest, 1u << (tag - 0xd9), &size) && wh_read_run(rest, value, WH_STR, size);
         case 0xdc:
         case 0xdd:
-            return wh_take_number(rest, 2u << (tag - 0xdc), &size) && wh_read_members(rest, value, WH_ARRAY, size, depth);
+            return wh_take_number(rest, 2u << (tag - 0xdc), &size) &&
+                   wh_read_members(rest, value, WH_ARRAY, size, depth);
         case 0xde:
         case 0xdf:
-            return wh_take_number(rest, 2u << (tag - 0xde), &size) && wh_read_members(rest, value, WH_MAP, size, depth);
+            return wh_take_number(rest, 2u << (tag - 0xde), &size) &&
+                   wh_read_members(rest, value, WH_MAP, size, depth);
         default: return false; // 0xc1 is never used
     }
 }
@@ -570,7 +573,14 @@ WH_COLD static bool wh_lookup(const wh_value *map, wh_bytes key, wh_value *found
 
 #define WH_JSON_DEPTH 128 // containers that may be open at once
 
-typedef enum { WH_JSON_OBJECT, WH_JSON_ARRAY, WH_JSON_STRING, WH_JSON_NUMBER, WH_JSON_BOOLEAN, WH_JSON_NULL } wh_json_kind;
+typedef enum {
+    WH_JSON_OBJECT,
+    WH_JSON_ARRAY,
+    WH_JSON_STRING,
+    WH_JSON_NUMBER,
+    WH_JSON_BOOLEAN,
+    WH_JSON_NULL,
+} wh_json_kind;
 
 typedef enum {
     WH_JSON_VALUE, // a scalar: `value` is its span
@@ -828,7 +838,7 @@ WH_COLD static void wh_put_character(wh_buffer *buffer, uint32_t character) {
     }
 }
 
-// The decoded text of a string, the JSON text of anything else. `scratch` is used, and overwritten, if there is an escape.
+// The decoded text of a string, the JSON text of anything else. `scratch` is used, and overwritten, for escapes only.
 static wh_bytes wh_json_text(wh_bytes text, wh_json_value token, wh_buffer *scratch) {
     if (token.kind != WH_JSON_STRING) return wh_slice(text, token.start, token.end);
     wh_bytes raw = wh_json_raw(text, token);
@@ -890,7 +900,7 @@ typedef struct {
 typedef struct {
     wh_json json;
     const wh_path *paths;
-    uint64_t reached[WH_JSON_DEPTH + 1]; // [d]: paths of which the first d segments led to the container open at depth d
+    uint64_t reached[WH_JSON_DEPTH + 1]; // [d]: paths whose first d segments led to the container open at depth d
     uint64_t matched;                    // paths that end at the value just given; 0 for a leaf that no path names
     bool stops_at_leaves;                // give every scalar, named or not
     wh_buffer scratch;
@@ -952,8 +962,8 @@ static bool wh_walk_skip(wh_walk *walk) {
     return true;
 }
 
-// A JSON number taken apart: 0.DIGITS times ten to the power of `magnitude`, DIGITS being what stands in `digits` without
-// its point. Zero has no digits.
+// A JSON number taken apart: 0.DIGITS times ten to the power of `magnitude`, DIGITS being what stands in `digits`
+// without its point. Zero has no digits.
 typedef struct {
     bool is_negative;
     int64_t magnitude;
@@ -1215,6 +1225,14 @@ static bool wh_next_of(wh_bytes *rest, uint32_t number, wh_bytes *body) {
     return false;
 }
 
+// The content of the last occurrence of a text or a nested message (walk that with `wh_next_field`); `at` is NULL when
+// there is none.
+static wh_bytes wh_body_of(const wh_event *event, uint32_t number) {
+    wh_bytes rest = event->bytes, body, last = {0};
+    while (wh_next_of(&rest, number, &body)) last = body;
+    return last;
+}
+
 typedef struct {
     wh_bytes key;
     wh_bytes value;
@@ -1308,7 +1326,7 @@ WH_COLD static wh_answer wh_fail_json(wh_bytes name, uint32_t trouble_at) {
 
 #define WH_MAX_CHANGES 16
 
-// The fields of an event that are to be different. Zero-initialised changes nothing. What is set must outlive the change.
+// The fields of an event that are to be different; zero-initialised, none. What is set must outlive the change.
 typedef struct {
     struct {
         uint32_t number;
@@ -1391,7 +1409,7 @@ static bool wh_is_one_of(wh_bytes text, const wh_bytes *texts, uint32_t count) {
     return false;
 }
 
-// Removes every attribute with one of these keys. False when an entry cannot be walked: `trouble_at` is its tag's offset.
+// Removes every attribute with one of these keys. False when an entry cannot be walked: `trouble_at` is its tag.
 static bool wh_remove_attributes(wh_change *change, const wh_event *event, const wh_bytes *keys, uint32_t count,
                                  uint32_t *trouble_at) {
     wh_bytes rest = event->bytes;
@@ -1497,8 +1515,8 @@ static wh_answer wh_changed(const wh_event *event, wh_change *change) {
 // ----------------------------------------------------------------------------------- configuration, checked in words
 //
 // Each function below checks one thing and, when it does not hold, refuses the configuration in the words of
-// sdk/SEMANTICS.md. Only the first refusal counts and is logged; after it the functions give harmless values, so a guest
-// reads its whole configuration in a row and asks `wh_is_refused` once.
+// sdk/SEMANTICS.md. Only the first refusal counts and is logged; after it the functions give harmless values, so a
+// guest reads its whole configuration in a row and asks `wh_is_refused` once.
 
 static bool wh_is_refused;
 

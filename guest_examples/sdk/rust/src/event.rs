@@ -102,6 +102,18 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// The content of the last occurrence of a text or a nested message; `wire::Fields` walks the latter.
+    pub fn body(&self, number: u32) -> Option<&'a [u8]> {
+        let mut fields = Fields::new(self.bytes);
+        let mut last = None;
+        while let Ok(Some(field)) = fields.step() {
+            if field.number == number && field.wire == wire::BYTES {
+                last = Some(field.body);
+            }
+        }
+        last
+    }
+
     /// Whether a repeated field of texts holds this one.
     pub fn has_text(&self, number: u32, text: &[u8]) -> bool {
         let mut fields = Fields::new(self.bytes);

@@ -108,8 +108,8 @@ unsafe impl GlobalAlloc for SpokenAllocator {
 #[global_allocator]
 static ALLOCATOR: SpokenAllocator = SpokenAllocator;
 
-/// The layout of a block the host asks for; a size of 0 still needs an address that is not 0. It is also the layout of a
-/// boxed slice of bytes, so an answer goes out without another copy.
+/// The layout of a block the host asks for; a size of 0 still needs an address that is not 0. It is also the layout of
+/// a boxed slice of bytes, so an answer goes out without another copy.
 fn layout(size: u32) -> Layout {
     match Layout::from_size_align(size.max(1) as usize, 1) {
         Ok(layout) => layout,

@@ -22,8 +22,7 @@ pub struct Sha256 {
 
 impl Default for Sha256 {
     fn default() -> Self {
-        let state =
-            [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
+        let state = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
         Sha256 { state, block: [0; 64], size: 0 }
     }
 }
