@@ -156,6 +156,10 @@ class Guest:
         sink = EventSink(bytes_in)
         try:
             run.run(sources, sink)
+        except BaseException:
+            # Whatever ended the batch (an interrupt from the keyboard too), half of it may still lie in the staging.
+            run.discard_instance()
+            raise
         finally:
             if self._isolation != "worker":
                 run.discard_instance(orderly=True)
