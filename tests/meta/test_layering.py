@@ -98,11 +98,11 @@ def test_a_fresh_import_brings_nothing_from_above(package: str, absent: set[str]
 def test_every_module_imports_alone(package: str) -> None:
     """In whatever order a worker first needs them: no module leans on another having been imported before."""
     modules = [module_name(path) for path in module_files(package)]
-    # One process for all, each module with a clean table of ours: a process for each would take a minute.
+    # One process for all, each module with a clean table of its package: a process for each would take a minute.
     code = (
         "import importlib, sys\n"
         f"for name in {modules!r}:\n"
-        f"    for old in [m for m in sys.modules if m.partition('.')[0] in {PACKAGES!r} and '_pb2' not in m]:\n"
+        f"    for old in [m for m in sys.modules if m.partition('.')[0] == {package!r} and '_pb2' not in m]:\n"
         "        del sys.modules[old]\n"
         "    importlib.import_module(name)\n"
     )
