@@ -14,6 +14,10 @@ _COMPILER = _FOLDER / "node_modules" / "assemblyscript" / "bin" / "asc.js"
 _OPTIONS = ("-O3", "--runtime", "incremental")
 
 
+class FetchError(BuildError):
+    """The compiler is not here and npm could not bring it."""
+
+
 def _missing() -> str | None:
     for command in ("node", "npm"):
         if shutil.which(command) is None:
@@ -26,7 +30,7 @@ def _fetch_compiler() -> None:
     try:
         run(["npm", "install", "--no-save", "--no-audit", "--no-fund", f"assemblyscript@{VERSION}"], cwd=_FOLDER)
     except BuildError as exc:
-        raise BuildError(f"npm could not fetch assemblyscript@{VERSION}: {exc}") from None
+        raise FetchError(f"npm could not fetch assemblyscript@{VERSION}: {exc}") from None
 
 
 def _compile(source: Path, target: Path) -> None:

@@ -4,6 +4,7 @@ The probe guests edit an event as their configuration says; the model that says 
 Rust. The code in each SDK's README is built and run as it stands there.
 """
 
+import os
 import random
 import re
 from pathlib import Path
@@ -91,7 +92,7 @@ def readme_guest(language: str, folder: Path) -> Path:
     assert found
     if language == "as":
         source = folder / "guest.ts"
-        source.write_text(found[1].replace("../sdk/", f"{EXAMPLES / 'sdk'}/"))
+        source.write_text(found[1].replace("../sdk", os.path.relpath(EXAMPLES / "sdk", folder)))
         return source
     (folder / "go.mod").write_text(
         f"module guest\n\ngo 1.24\n\nrequire wasmhost v0.0.0\n\nreplace wasmhost => {EXAMPLES / 'sdk' / 'go'}\n"
