@@ -10,7 +10,7 @@ from wasm_host import Guest, Limits
 BUILDS = [(name, language) for name in NAMES for language in languages_of(name)]
 
 # The examples are ordinary guests, but some of them meet 10 MB images here.
-_LIMITS = Limits(fuel_per_event=2_000_000_000)
+_LIMITS = Limits(fuel_per_event=2_000_000_000, max_output_bytes_per_event=64 << 20)
 
 
 def load_example(name: str, language: str, config: dict[str, Any]) -> Guest:

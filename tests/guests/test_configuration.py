@@ -1,11 +1,11 @@
 """Configurations: what is taken, what is refused, and in which words."""
 
 import pytest
-from tests.guests.examples import BUILDS, load_example
 
 from abi import ConfigRefused
 from guest_examples import NAMES, twin
 from guest_examples.sample_configurations import ACCEPTED, REFUSED
+from tests.guests.examples import BUILDS, load_example
 from wasm_host import InitError
 from wasm_host.guest_text import clean_text
 

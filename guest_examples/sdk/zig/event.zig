@@ -44,7 +44,9 @@ const Patch = struct {
     end: usize,
     /// The field's number: patches at the same place stand in the order of their fields.
     number: u32,
-    replacement: []const u8,
+    /// Tag and length of a new value that is not copied before it is written.
+    head: wire.Head = .{},
+    body: []const u8 = "",
 };
 
 /// Where the last occurrence of a field stands; an end of 0 means that there is none.
@@ -147,17 +149,12 @@ pub const Event = struct {
     pub fn setBytes(self: *Event, field: Field, value: []const u8) Error!void {
         const has_presence = field == .before or field == .after or field == .schema;
         if (value.len == 0 and !has_presence) return self.remove(field);
-        var encoded = try Buffer.init(value.len + 8);
-        try wire.appendBytes(&encoded, @backingInt(field), value);
-        try self.put(field, encoded.finish());
+        try self.put(field, .ofBytes(@backingInt(field), value.len), value);
     }
 
     pub fn setVarint(self: *Event, field: Field, value: u64) Error!void {
         if (value == 0) return self.remove(field);
-        var encoded = try Buffer.init(16);
-        try encoded.varint(@as(u64, @backingInt(field)) << 3);
-        try encoded.varint(value);
-        try self.put(field, encoded.finish());
+        try self.put(field, .ofVarint(@backingInt(field), value), "");
     }
 
     pub fn remove(self: *Event, field: Field) Error!void {
@@ -166,12 +163,18 @@ pub const Event = struct {
         while (try all.next()) |span| try self.patch(span.start, span.end, field, "");
     }
 
-    fn put(self: *Event, field: Field, encoded: []const u8) Error!void {
+    fn put(self: *Event, field: Field, head: wire.Head, body: []const u8) Error!void {
         const number = @backingInt(field);
         const last = self.last[number];
         if (last.end == 0) {
             const place = try self.placeOf(field);
-            return self.patch(place, place, field, encoded);
+            return self.patchWith(.{
+                .start = place,
+                .end = place,
+                .number = number,
+                .head = head,
+                .body = body,
+            });
         }
         if (self.repeats >> @intCast(number) & 1 == 1) {
             var all = self.occurrences(field);
@@ -179,7 +182,7 @@ pub const Event = struct {
                 if (span.start != last.start) try self.patch(span.start, span.end, field, "");
             }
         }
-        try self.patch(last.start, last.end, field, encoded);
+        try self.patchWith(.{ .start = last.start, .end = last.end, .number = number, .head = head, .body = body });
     }
 
     /// Where a field that is absent belongs: before the first known field with a higher number, else behind the last.
@@ -194,20 +197,23 @@ pub const Event = struct {
 
     /// Replace a span of the event as it came in. Patches must not overlap.
     pub fn patch(self: *Event, start: usize, end: usize, field: Field, replacement: []const u8) memory.Error!void {
+        try self.patchWith(.{ .start = start, .end = end, .number = @backingInt(field), .body = replacement });
+    }
+
+    fn patchWith(self: *Event, new: Patch) memory.Error!void {
         if (self.patch_count == self.patches.len) {
             const more = try memory.array(Patch, @max(8, self.patches.len * 2));
             @memcpy(more[0..self.patch_count], self.patches[0..self.patch_count]);
             self.patches = more;
         }
         // Kept in order of place and field. Most come in order, so the search runs from the end.
-        const number = @backingInt(field);
         var at = self.patch_count;
         while (at > 0) : (at -= 1) {
             const other = &self.patches[at - 1];
-            if (other.start < start or (other.start == start and other.number <= number)) break;
+            if (other.start < new.start or (other.start == new.start and other.number <= new.number)) break;
             self.patches[at] = other.*;
         }
-        self.patches[at] = .{ .start = start, .end = end, .number = number, .replacement = replacement };
+        self.patches[at] = new;
         self.patch_count += 1;
     }
 
@@ -218,7 +224,9 @@ pub const Event = struct {
     /// Length of the message with its patches.
     pub fn encodedLength(self: *const Event) usize {
         var len = self.bytes.len;
-        for (self.patches[0..self.patch_count]) |item| len = len + item.replacement.len - (item.end - item.start);
+        for (self.patches[0..self.patch_count]) |item| {
+            len = len + item.head.len + item.body.len - (item.end - item.start);
+        }
         return len;
     }
 
@@ -227,7 +235,8 @@ pub const Event = struct {
         var at: usize = 0;
         for (self.patches[0..self.patch_count]) |item| {
             try out.append(self.bytes[at..item.start]);
-            try out.append(item.replacement);
+            try out.append(item.head.bytes[0..item.head.len]);
+            try out.append(item.body);
             at = item.end;
         }
         try out.append(self.bytes[at..]);

@@ -75,6 +75,36 @@ pub const Reader = struct {
     }
 };
 
+/// The beginning of a field: its tag, and its length or its number.
+pub const Head = struct {
+    bytes: [16]u8 = @splat(0),
+    len: usize = 0,
+
+    pub fn ofBytes(number: u32, len: usize) Head {
+        var head = Head{};
+        head.varint(@as(u64, number) << 3 | bytes_type);
+        head.varint(len);
+        return head;
+    }
+
+    pub fn ofVarint(number: u32, value: u64) Head {
+        var head = Head{};
+        head.varint(@as(u64, number) << 3);
+        head.varint(value);
+        return head;
+    }
+
+    fn varint(self: *Head, value: u64) void {
+        var rest = value;
+        while (rest >= 0x80) : (rest >>= 7) {
+            self.bytes[self.len] = @as(u8, @truncate(rest)) | 0x80;
+            self.len += 1;
+        }
+        self.bytes[self.len] = @truncate(rest);
+        self.len += 1;
+    }
+};
+
 /// Write a field of bytes, text or a nested message.
 pub fn appendBytes(out: *Buffer, number: u32, value: []const u8) memory.Error!void {
     try out.varint(@as(u64, number) << 3 | bytes_type);
