@@ -61,5 +61,10 @@ HOST_IMPORTS: tuple[Symbol, ...] = (
 )
 """What a guest may import, all from the module `env`; anything else is refused at load."""
 
+ROW_VALUE_ATTRIBUTES: frozenset[str] = frozenset(
+    {"cdc.entity.entity_identifier", "cdc.operation.changed_field_values", "debezium.tombstone", "opencdc.key"}
+)
+"""Attributes that repeat values of the row images; whoever masks images must mask or remove these too."""
+
 LOG_LEVELS: dict[int, str] = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
 """Levels of `env.log`; a number outside the table is shown as `error`, the safe side."""

@@ -1,14 +1,14 @@
 """rustcdc's ABI version 2: the same exports, events as serde's JSON.
 
 Only the conversion costs Python time; the batch still runs inside the driver. What rustcdc's JSON has no field for
-(attributes) is taken from the input again.
+(attributes) is taken from the input again, except what repeats row values.
 """
 
 import pyarrow as pa
 
 from abi import Event, TransformError, formats
 from abi.failures import FailureCode
-from abi.names import RUSTCDC_ABI_VERSION, RUSTCDC_VERSION_EXPORT
+from abi.names import ROW_VALUE_ATTRIBUTES, RUSTCDC_ABI_VERSION, RUSTCDC_VERSION_EXPORT
 from wasm_host.dialects.base import Dialect
 from wasm_host.event_source import Events
 from wasm_host.result import Failure
@@ -59,7 +59,8 @@ class RustcdcV2(Dialect):
             # How the guest laid out its text is no property of the event.
             event.attributes.pop("json.layout", None)
             for name, value in Event.FromString(source).attributes.items():
-                if name not in event.attributes:
+                # A guest that masks cannot see these, so giving them back would undo its work.
+                if name not in event.attributes and name not in ROW_VALUE_ATTRIBUTES:
                     event.attributes[name] = value
             decoded.append(event.SerializeToString(deterministic=True))
         return pa.array(decoded, pa.binary()), failures
