@@ -102,6 +102,7 @@ def test_unusual_wire_is_read_as_the_protobuf_package_reads_it(data: bytes) -> N
     event = Event.FromString(data)
     for name, array in zip(batch.schema.names, batch.columns, strict=True):
         value = array[1].as_py()
+        assert name != "attributes" or len(value) == len(event.attributes)  # a map, so each key once
         assert (dict(value) if name == "attributes" else value) == _expected(event, name)
         assert array[2].as_py() is None
     assert batch.column("table")[0].as_py() == "t"
@@ -153,6 +154,13 @@ def test_written_bytes_are_those_of_the_serialiser() -> None:
     batch, _ = events_to_columns(_bytes(list(events)))
     again, _ = columns_to_events(batch)
     assert again.to_pylist() == _bytes(list(events)).to_pylist()
+
+
+def test_a_length_past_the_end_of_an_event_does_not_reach_into_the_next() -> None:
+    rows = [b"\x3a\x03ab", b"\x28\x01\x3a\x01t"]
+    batch, failures = events_to_columns(pa.array(rows, pa.binary()))
+    assert [(failure.row, failure.code) for failure in failures] == [(0, "DECODE_ERROR")]
+    assert batch.column("table").to_pylist() == [None, "t"]
 
 
 def test_empty_batches_have_all_columns() -> None:
