@@ -81,14 +81,14 @@ pub fn set(event: *Event, key: []const u8, value: []const u8, failed_at: *usize)
     try event.patch(at, at, .attributes, replacement);
 }
 
-/// Write one entry of the map.
+/// Write one entry of the map; key and value are always written, even when they are empty, as protobuf does.
 pub fn appendEntry(out: *Buffer, key: []const u8, value: []const u8) event_file.Error!void {
-    const key_len = if (key.len == 0) 0 else 1 + varintLength(key.len) + key.len;
-    const value_len = if (value.len == 0) 0 else 1 + varintLength(value.len) + value.len;
+    const key_len = 1 + varintLength(key.len) + key.len;
+    const value_len = 1 + varintLength(value.len) + value.len;
     try out.varint(@backingInt(event_file.Field.attributes) << 3 | wire.bytes_type);
     try out.varint(key_len + value_len);
-    if (key.len != 0) try wire.appendBytes(out, 1, key);
-    if (value.len != 0) try wire.appendBytes(out, 2, value);
+    try wire.appendBytes(out, 1, key);
+    try wire.appendBytes(out, 2, value);
 }
 
 fn varintLength(value: usize) usize {
