@@ -48,6 +48,7 @@ class BatchRun:
         self._fuel_per_row = 0.0
         self._rows_wanted = _FIRST_CHUNK_ROWS
         self._bytes_wanted = _FIRST_CHUNK_BYTES
+        self._events_since_failure = 0
         if instance is not None:
             instance.home.store.set_epoch_deadline(self._ticks_left())
 
@@ -69,8 +70,7 @@ class BatchRun:
                 start = row + 1
         if self.instance is not None:
             self.journal.drain(self.instance)
-            if self.instance.home.has_dead:
-                # What failed instances hold must not stay until the next batch.
+            if self.instance.home.holds_too_much:
                 self.discard_instance(orderly=True)
 
     def _run_rows(self, source: EventSource, start: int, stop: int) -> None:
@@ -104,12 +104,13 @@ class BatchRun:
             if is_interrupt(trap):
                 self.discard_instance()
                 raise self._deadline_error() from trap
-            failed_with = trap
+            # Its traceback holds this frame, and this frame would hold it: a cycle that keeps whole batches alive.
+            failed_with = trap.with_traceback(None)
         done = int(instance.state.index)
         fuel = self._count_fuel(instance, done or 1)
         self._take_output(instance)
+        instance.served += done
         if failed_with is None:
-            instance.served += count
             self._grow_chunks(count)
             return count
         is_final = was_fresh and done == 0
@@ -117,7 +118,7 @@ class BatchRun:
             self._record_failure(instance, failed_with, row_base, fuel)
         else:
             instance.state.log_bytes = instance.state.log_mark  # the event is told again by the next instance
-        self._shrink_chunks(retries=not is_final)
+        self._shrink_chunks(retries=not is_final, settled=done)
         self.discard_instance()
         return done + is_final
 
@@ -159,11 +160,16 @@ class BatchRun:
         if count >= self._rows_wanted // 2:
             self._rows_wanted = min(self._rows_wanted * 4, CHUNK_ROWS)
         self._bytes_wanted = min(self._bytes_wanted * 2, CHUNK_BYTES)
+        self._events_since_failure += count
 
-    def _shrink_chunks(self, *, retries: bool) -> None:
-        # The event that is tried again runs alone: should it fail again, nothing else was staged in vain.
-        self._rows_wanted = 1 if retries else CHUNK_ROWS
-        self._bytes_wanted = max(self._bytes_wanted // 2, _FIRST_CHUNK_BYTES)
+    def _shrink_chunks(self, *, retries: bool, settled: int) -> None:
+        if retries:
+            # The event that is tried again runs alone: should it fail again, nothing else was staged in vain.
+            self._rows_wanted = 1
+            return
+        # The next failure is expected as far away as the last one was.
+        self._rows_wanted = min(max(self._events_since_failure + settled, _FIRST_CHUNK_ROWS), CHUNK_ROWS)
+        self._events_since_failure = 0
 
     def fresh_instance(self) -> GuestInstance:
         """Bring up an instance; where there was one before, in the same store if it may."""

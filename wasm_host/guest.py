@@ -153,7 +153,7 @@ class Guest:
         inputs, failures = self.module.dialect.encode_inputs(events)
         sources = list(sources_of(inputs))
         bytes_in = sum(source.size_bytes(0, source.count) for source in sources)
-        sink = EventSink(bytes_in)
+        sink = EventSink(expected_bytes=bytes_in, expected_events=sum(source.count for source in sources))
         try:
             run.run(sources, sink)
         except BaseException:

@@ -22,10 +22,13 @@ from wasm_host.raw_calls import Extern, RawFunction, RawInstance, RawMemory
 from wasm_host.staging import StagingLayout
 from wasm_host.traps import first_line
 
-_MAX_GENERATIONS = 32
+_MAX_GENERATIONS = 64
 # Each memory of the dead still holds its reservation of addresses.
 _MAX_GENERATIONS_IN_SMALL_ADDRESS_SPACE = 4
 _MAX_DEAD_BYTES = 64 * MIB
+_MAX_IDLE_DEAD_BYTES = 8 * MIB
+_MAX_DEAD_OF_PROCESS = 1_000
+_dead_of_process = [0]
 # For one generation: guest, driver and two of the WASI stub; the table of the stub.
 _INSTANCES_PER_GENERATION = 4
 _HOST_TABLES_PER_GENERATION = 1
@@ -53,10 +56,12 @@ class GuestStore:
         store: What instances are made in.
         layout: Where things lie in it.
         state: The state block it begins with.
+        clean_state: The state block as an instance begins with it, once it is known for this layout.
         touched_bytes: About how much of the staging memory is in use, and so resident.
     """
 
     state: DriverState
+    clean_state: bytes | None
 
     def __init__(self, sandbox: SandboxEngine, limits: Limits) -> None:
         """Make a store without a guest.
@@ -67,6 +72,7 @@ class GuestStore:
         self._limits = limits
         self._sandbox = sandbox
         self._generations = 0
+        self._dead = 0
         self._dead_bytes = 0
         self.touched_bytes = 0
         self.store = wasmtime.Store(sandbox.engine)
@@ -121,6 +127,7 @@ class GuestStore:
         self.state.output_events_capacity = layout.entries
         self.state.output_address = layout.output
         self.state.output_capacity = layout.output_capacity
+        self.clean_state = None
 
     def begin_generation(self) -> None:
         """Clean what the last instance left in the state block and the metric slots."""
@@ -128,19 +135,25 @@ class GuestStore:
             self.store.set_fuel(self._limits.init_fuel)
             self.store.set_epoch_deadline(_DETACH_TICKS)
             self._detach()
-            ctypes.memset(self._base, 0, ctypes.sizeof(DriverState))
-            ctypes.memset(self._base + self.layout.metrics, 0, METRIC_SLOTS * METRIC_SLOT_BYTES)
-            self.use_layout(self.layout)
+            if self.state.metrics_seen:
+                ctypes.memset(self._base + self.layout.metrics, 0, METRIC_SLOTS * METRIC_SLOT_BYTES)
+            if self.clean_state is None:
+                ctypes.memset(self._base, 0, ctypes.sizeof(DriverState))
+                self.use_layout(self.layout)
+            else:
+                ctypes.memmove(self._base, self.clean_state, len(self.clean_state))
         self._generations += 1
 
     def end_generation(self, dead_bytes: int) -> None:
         """Note that an instance is given up, with as much memory."""
         self._dead_bytes += dead_bytes
+        self._dead += 1
+        _dead_of_process[0] += 1
 
     @property
-    def has_dead(self) -> bool:
-        """Whether it holds instances that are given up."""
-        return self._generations > 1 or self._dead_bytes > 0
+    def holds_too_much(self) -> bool:
+        """Whether the dead in here, or in all stores of the process, are too many to be kept until the next batch."""
+        return self._dead_bytes > _MAX_IDLE_DEAD_BYTES or _dead_of_process[0] > _MAX_DEAD_OF_PROCESS
 
     @property
     def takes_another(self) -> bool:
@@ -208,4 +221,6 @@ class GuestStore:
 
     def close(self) -> None:
         """Free the store with everything in it."""
+        _dead_of_process[0] -= self._dead
+        self._dead = 0
         self.store.close()

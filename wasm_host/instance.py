@@ -92,7 +92,8 @@ class GuestInstance:
         self._driver_start = RawFunction(store, driver.export("start"))
         self._driver = driver
 
-    def _start(self) -> None:
+    def _configure(self) -> None:
+        """Tell the driver the contract, the limits and where things lie; the next generation begins with the same."""
         module, limits, config_bytes = self.recipe.module, self.recipe.limits, self.recipe.config_bytes
         if len(config_bytes) > self.home.layout.input_capacity:
             self.home.use_layout(StagingLayout.fitting(limits, input_bytes=len(config_bytes)))
@@ -113,7 +114,12 @@ class GuestInstance:
         state.failure_capacity = layout.failure_capacity
         state.config_address = layout.input
         state.config_bytes = len(config_bytes)
-        self.home.write(layout.input, config_bytes)
+        self.home.clean_state = bytes(state)
+
+    def _start(self) -> None:
+        if self.home.clean_state is None:
+            self._configure()
+        self.home.write(self.home.layout.input, self.recipe.config_bytes)
         try:
             status = StartStatus(self._driver_start())
         except wasmtime.Trap as trap:
