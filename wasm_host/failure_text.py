@@ -8,7 +8,7 @@ from abi.failures import FailureCode
 from wasm_host.limits import WASM_PAGE_BYTES
 from wasm_host.result import Failure
 from wasm_host.startup_errors import words_of
-from wasm_host.traps import first_line
+from wasm_host.traps import trap_words
 
 if TYPE_CHECKING:
     from wasm_host.instance import GuestInstance
@@ -32,8 +32,8 @@ def describe_trap(instance: "GuestInstance", code: FailureCode, trap: wasmtime.T
         )
         return _failure(instance, code, what, row, fuel)
     if code in _SIGNS_OF_FULL_MEMORY and _is_memory_full(instance):
-        return _failure(instance, FailureCode.MEMORY_LIMIT, _memory_message(instance, first_line(trap)), row, fuel)
-    return _failure(instance, code, f"the guest trapped in export {instance.stage}: {_trap_words(trap)}", row, fuel)
+        return _failure(instance, FailureCode.MEMORY_LIMIT, _memory_message(instance, trap_words(trap)), row, fuel)
+    return _failure(instance, code, f"the guest trapped in export {instance.stage}: {trap_words(trap)}", row, fuel)
 
 
 def describe_contract_failure(instance: "GuestInstance", code: FailureCode, *, row: int, fuel: int) -> Failure:
@@ -64,15 +64,6 @@ def _failure(instance: "GuestInstance", code: FailureCode, message: str, row: in
     hint = f"; hint: raise Limits.{code.limit_field}" if code.limit_field else ""
     full = f"{message} (module {instance.recipe.module.digest[:12]}){said}{hint}"
     return Failure(row, str(code), full, words, fuel)
-
-
-def _trap_words(trap: wasmtime.Trap) -> str:
-    """wasmtime's sentence for the trap; the last line of its text, below the backtrace."""
-    lines = [line.strip() for line in str(trap).splitlines() if line.strip()]
-    for line in reversed(lines):
-        if line.startswith("wasm trap: "):
-            return line.removeprefix("wasm trap: ")[:200]
-    return first_line(trap)
 
 
 def _is_memory_full(instance: "GuestInstance") -> bool:

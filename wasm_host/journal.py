@@ -22,7 +22,7 @@ from wasm_host.driver_state import (
 from wasm_host.guest_text import clean_text
 from wasm_host.limits import Limits
 from wasm_host.result import Failure, LogLine
-from wasm_host.traps import first_line
+from wasm_host.traps import trap_words
 
 if TYPE_CHECKING:
     from wasm_host.instance import GuestInstance
@@ -101,7 +101,7 @@ class Journal:
         try:
             status = instance.shut_down()
         except wasmtime.Trap as trap:
-            self.shutdown_failure = f"shutdown trapped: {first_line(trap)} (module {digest})"
+            self.shutdown_failure = f"shutdown trapped: {trap_words(trap)} (module {digest})"
             return
         if status:
             self.shutdown_failure = f"shutdown returned {status} (module {digest})"

@@ -18,7 +18,7 @@ from wasm_host.errors import (
     MemoryLimitError,
 )
 from wasm_host.guest_text import clean_text
-from wasm_host.traps import failure_code, first_line, is_interrupt
+from wasm_host.traps import failure_code, is_interrupt, trap_words
 
 if TYPE_CHECKING:
     from abi import TransformError
@@ -65,7 +65,7 @@ def startup_trap(
             stage=stage,
         )
     return GuestTrapError(
-        f"the guest trapped before it was ready: {first_line(trap)} ({where}){_said(words)}",
+        f"the guest trapped before it was ready: {trap_words(trap)} ({where}){_said(words)}",
         hint="run `wasm-host test` on the module",
         trap=str(code),
         stage=stage,

@@ -34,6 +34,14 @@ def failure_code(trap: wasmtime.Trap) -> FailureCode:
     return TRAP_FAILURES[trap.trap_code]
 
 
+def trap_words(trap: wasmtime.Trap) -> str:
+    """wasmtime's sentence for a trap. It stands below a backtrace, whose names a guest chose and nobody is shown."""
+    for line in reversed(str(trap).splitlines()):
+        if line.strip().startswith("wasm trap: "):
+            return line.strip().removeprefix("wasm trap: ")[:200]
+    return first_line(trap)
+
+
 def first_line(error: Exception) -> str:
-    """Wasmtime's own words, without the backtrace below them."""
+    """Wasmtime's own words for an error, without what stands below them."""
     return str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
