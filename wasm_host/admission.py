@@ -143,10 +143,11 @@ def _check_imports(compiled: wasmtime.Module, digest: str, *, allows_wasi: bool)
         expected = allowed.get(key) or wasi.get(key)
         if expected is None:
             names = ", ".join(f"env.{symbol.name}" for symbol in HOST_IMPORTS)
+            hint = "build without WASI and without imported memories, tables or globals"
+            if item.module == WASI_IMPORT_MODULE and allows_wasi:
+                hint = "the WASI stub has neither files nor sockets: leave out what opens them (in Go: os.Open, net)"
             raise ForbiddenImportError(
-                f"module {digest[:12]} imports {shown}; allowed are {names}",
-                hint="build without WASI and without imported memories, tables or globals",
-                digest=digest,
+                f"module {digest[:12]} imports {shown}; allowed are {names}", hint=hint, digest=digest
             )
         uses_wasi = uses_wasi or key in wasi
         if not isinstance(item.type, wasmtime.FuncType) or _signature(item.type) != expected:
