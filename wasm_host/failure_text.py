@@ -51,6 +51,8 @@ def describe_contract_failure(instance: "GuestInstance", code: FailureCode, *, r
             f"the answer holds more events than max_output_events_per_event, which is "
             f"{limits.max_output_events_per_event:,}"
         ),
+        FailureCode.ALLOC_OUT_OF_BOUNDS: f"alloc returned a block ({answer}) that is not all inside the memory",
+        FailureCode.RESULT_OUT_OF_BOUNDS: f"the answer ({answer}) is not all inside the memory",
         FailureCode.OUTPUT_NOT_AN_EVENT: f"the answer ({answer}) holds bytes that are not an Event",
         FailureCode.STREAM_MALFORMED: f"the answer of kind 1 ({answer}) is not a sequence of lengths and events",
         FailureCode.RESULT_OVERLAPS_INPUT: f"the answer ({answer}) overlaps the input block without being it",

@@ -37,8 +37,9 @@ def failure_code(trap: wasmtime.Trap) -> FailureCode:
 def trap_words(trap: wasmtime.Trap) -> str:
     """wasmtime's sentence for a trap. It stands below a backtrace, whose names a guest chose and nobody is shown."""
     for line in reversed(str(trap).splitlines()):
-        if line.strip().startswith("wasm trap: "):
-            return line.strip().removeprefix("wasm trap: ")[:200]
+        _, mark, words = line.partition("wasm trap: ")
+        if mark:
+            return words.strip()[:200]
     return first_line(trap)
 
 

@@ -84,11 +84,11 @@
       ;; A failure without a message is an answer; an event without bytes is not.
       (if (i32.ne (local.get $kind) (i32.const 2)) (then (return (call $fail (i32.const 7)))))
       (local.set $len (i32.const 0))))
-  (if (i32.eqz (call $in_guest (local.get $ptr) (local.get $len)))
-    (then (return (call $fail (i32.const 4)))))
   (i32.store $staging offset=@answer_kind (i32.const 0) (local.get $kind))
   (i32.store $staging offset=@answer_ptr (i32.const 0) (local.get $ptr))
   (i32.store $staging offset=@answer_bytes (i32.const 0) (local.get $len))
+  (if (i32.eqz (call $in_guest (local.get $ptr) (local.get $len)))
+    (then (return (call $fail (i32.const 4)))))
   (i32.store $staging offset=@answer_block_bytes (i32.const 0) (local.get $len))
   (if (i32.and
         (i32.and
@@ -114,7 +114,10 @@
   (local.set $ptr (call $alloc (local.get $len)))
   (if (i32.eqz (local.get $ptr)) (then (return (call $fail (i32.const 2)))))
   (if (i32.eqz (call $in_guest (local.get $ptr) (local.get $len)))
-    (then (return (call $fail (i32.const 3)))))
+    (then
+      (i32.store $staging offset=@answer_ptr (i32.const 0) (local.get $ptr))
+      (i32.store $staging offset=@answer_bytes (i32.const 0) (local.get $len))
+      (return (call $fail (i32.const 3)))))
   (memory.copy $guest $staging (local.get $ptr) (local.get $from) (local.get $len))
   (call $enter (i32.const 2))
   (local.set $answer (call $transform (local.get $ptr) (local.get $len)))
