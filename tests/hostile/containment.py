@@ -30,7 +30,7 @@ def event_bytes(number: int, size: int | None = None) -> bytes:
     # A length prefix grows by a byte at 128, so not every size can be met with one field: the table helps out.
     for table in ("orders", "orders_"):
         rest = Event(op=Operation.INSERT, ts=number, table=table, envelope_version=1)
-        for prefix_bytes in (2, 3, 4):
+        for prefix_bytes in (2, 3, 4, 5):
             event = Event()
             event.CopyFrom(rest)
             event.after = b"x" * (size - rest.ByteSize() - prefix_bytes)
