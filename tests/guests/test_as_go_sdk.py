@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 
 import wasm_host
-from abi import Event
+from abi import Event, EventFailure
+from guest_examples.configuration import parse_path
+from guest_examples.jsonpath import Segment, parse, select, splice
 from guest_examples.toolchains import EXAMPLES
 from tests.guests.built_for_test import compile_guest
 from tests.guests.test_c_rust_sdk import changed, random_edits, random_fields
+from wasm_host.generate import generate_events
 
 pytestmark = pytest.mark.toolchain
 
@@ -83,6 +86,31 @@ def test_scalar_fields_are_read_as_protobuf_reads_them(probe: bytes) -> None:
         "6 18446744073709551615 1 1  users ",
         "3 0 1 1 s users w",
     ]
+
+
+def hidden(text: bytes, path: tuple[Segment, ...]) -> bytes | str:
+    """The document without the values of a path, or why there is none."""
+    try:
+        return splice(text, [(node.start, node.end, b'"hidden"') for node in select(parse(text, "after"), path)])
+    except EventFailure as failure:
+        return failure.message
+
+
+@pytest.mark.parametrize("path", ["id", "contact.email", "emails.*", "*.*", "*", r"a\.b", "a.b.c"])
+def test_values_are_found_by_path_and_replaced_in_place(probe: bytes, path: str) -> None:
+    segments = parse_path(path, "path")
+    events = [event for event in generate_events(seed=21, count=300) if Event.FromString(event).HasField("after")]
+    # A root that is a number stands directly before the next field of the message.
+    events += [Event(after=b"12", transaction={"tx_id": 1}).SerializeToString()]
+    config = {"answer": "path", "edits": [{"field": 3}], "path": path}
+    with wasm_host.load(probe, config=config, wasi=True) as guest:
+        result = guest.transform(events)
+    outputs = dict(zip(result.rows.to_pylist(), result.events.to_pylist(), strict=True))
+    failures = {failure.row: failure.guest_text for failure in result.failures}
+    for row, event in enumerate(events):
+        found = failures[row] if row in failures else Event.FromString(outputs[row]).after
+        assert found == hidden(Event.FromString(event).after, segments)
+    assert len(outputs) > 200
 
 
 def readme_guest(language: str, folder: Path) -> Path:

@@ -1,13 +1,13 @@
 // Shows what the SDK does for a test: edits fields as the configuration says, and answers in each of the four ways.
 
 import {
-  Config, DROP, Field, Level, Metric, Value, addressOf, event, fail, isRefused, keepText, lengthOf, log, several,
-  span, status,
+  Config, DROP, Field, Level, Metric, Path, Value, addressOf, event, fail, isRefused, keepText, lengthOf, log, scan,
+  select, several, span, splice, status, writeString,
 } from "../../../guest_examples/sdk/assemblyscript";
 
 export { alloc, dealloc, wasm_host_abi_version } from "../../../guest_examples/sdk/assemblyscript";
 
-const enum Answer { Event, Drop, Both, Fail, Fields }
+const enum Answer { Event, Drop, Both, Fail, Fields, Path }
 
 class Edit {
   field: Field = Field.Before;
@@ -19,10 +19,13 @@ let answer: i32 = 0;
 const edits: Edit[] = [];
 const events = new Metric("probe.events");
 const KEY = keepText("k");
+const MARK = keepText("hidden");
+let path: Path = new Path([]);
 
 export function init(address: usize, bytes: u32): i32 {
-  const config = Config.read(span(address, bytes), ["answer", "edits"]);
-  answer = config.choice("answer", ["event", "drop", "both", "fail", "fields"]);
+  const config = Config.read(span(address, bytes), ["answer", "edits", "path"]);
+  answer = config.choice("answer", ["event", "drop", "both", "fail", "fields", "path"]);
+  if (config.has("path")) path = config.path("path");
   const entries = config.entries("edits");
   for (let i = 0; i < entries.length && !isRefused(); i++) {
     const entry = Config.open(entries[i].value, entries[i].place, ["field", "bytes", "number"]);
@@ -52,6 +55,18 @@ function show(): u64 {
   return fail(`${numbers} ${event.number(Field.BeforeIsKeyOnly)} ${schema} ${event.text(Field.Table)} ${attribute}`);
 }
 
+/** Replaces what the path leads to in `after`. */
+function hide(): u64 {
+  const document = event.bytes(Field.After);
+  const trouble = scan("after", document);
+  if (trouble.length != 0) return fail(trouble);
+  splice.begin(document);
+  select(document, path, (value, end) => writeString(splice.replace(value, end), MARK));
+  const hidden = splice.finish();
+  if (hidden != 0) event.setBytes(Field.After, hidden);
+  return event.answer();
+}
+
 export function transform(address: usize, bytes: u32): u64 {
   if (!event.open(address, bytes)) return event.failed();
   events.add(2);
@@ -60,6 +75,7 @@ export function transform(address: usize, bytes: u32): u64 {
   if (answer == Answer.Drop) return DROP;
   if (answer == Answer.Fail) return fail("as asked");
   if (answer == Answer.Fields) return show();
+  if (answer == Answer.Path) return hide();
   for (let i = 0; i < edits.length; i++) apply(edits[i]);
   if (answer == Answer.Event) return event.answer();
   several.begin();

@@ -13,6 +13,7 @@ const (
 	answerBoth
 	answerFail
 	answerFields
+	answerPath
 )
 
 type edit struct {
@@ -24,6 +25,8 @@ type edit struct {
 var (
 	answer int
 	edits  []edit
+	path   wasmhost.Path
+	splice wasmhost.Splice
 	events = wasmhost.NewMetric("probe.events")
 )
 
@@ -32,7 +35,10 @@ func init() { wasmhost.Serve(configure, transform) }
 func main() {}
 
 func configure(config *wasmhost.Config) {
-	answer = config.Allow("answer", "edits").Choice("answer", "event", "drop", "both", "fail", "fields")
+	answer = config.Allow("answer", "edits", "path").Choice("answer", "event", "drop", "both", "fail", "fields", "path")
+	if config.Has("path") {
+		path = config.Path("path")
+	}
 	for _, entry := range config.Maps("edits") {
 		e := edit{field: wasmhost.Field(entry.Allow("field", "bytes", "number").Int("field", 1, 14))}
 		e.bytes, e.isBytes = entry.Value("bytes")
@@ -70,6 +76,23 @@ func orDash(text []byte, found bool) string {
 	return string(text)
 }
 
+// hide replaces what the path leads to in after.
+func hide(event *wasmhost.Event) wasmhost.Answer {
+	text, _ := event.Bytes(wasmhost.After)
+	document, problem := wasmhost.Scan("after", text)
+	if problem != "" {
+		return wasmhost.Fail(problem)
+	}
+	splice.Begin(document)
+	document.Select(path, func(start, end int) {
+		splice.Done(wasmhost.AppendString(splice.Replace(start, end), []byte("hidden")))
+	})
+	if hidden, changed := splice.Finish(); changed {
+		event.SetBytes(wasmhost.After, hidden)
+	}
+	return event.Answer()
+}
+
 func transform(event *wasmhost.Event) wasmhost.Answer {
 	events.Add(2)
 	events.Add(events.Value())
@@ -81,6 +104,8 @@ func transform(event *wasmhost.Event) wasmhost.Answer {
 		return wasmhost.Fail("as asked")
 	case answerFields:
 		return show(event)
+	case answerPath:
+		return hide(event)
 	}
 	input := event.Build()
 	for _, e := range edits {
