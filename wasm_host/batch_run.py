@@ -2,10 +2,10 @@
 
     The outcome of an event is what a fresh instance of its module would give it, whatever batch it came in.
 
-The batch is cut into chunks by rows, bytes and fuel. A chunk has the fuel of *one* event, so a chunk that ends tells
-that no event in it used more; when it runs out, the events before are good and the one under way starts the next
-chunk. An event that fails on an instance that has served others is tried once more as the first of a fresh one, and
-only then is it a failure. The wall clock fails the call and never marks an event.
+The batch is cut into chunks by rows and bytes, which are staged, and a chunk into segments by fuel. A segment has the
+fuel of *one* event, so a segment that ends tells that no event in it used more; when it runs out, the events before are
+good and the one under way starts the next segment. An event that fails on an instance that has served others is tried
+once more as the first of a fresh one, and only then is it a failure. The wall clock fails the call, never an event.
 """
 
 import time
@@ -27,10 +27,10 @@ from wasm_host.result import BatchStats, Failure
 from wasm_host.staging import CHUNK_BYTES, CHUNK_ROWS
 from wasm_host.traps import failure_code, is_interrupt
 
-# A fresh instance has fresh memory, and each page of it costs a page fault: chunks start small and grow, so that a
-# batch with many poison events does not pay for a megabyte of staging each time.
+# A fresh store has fresh memory, and each page of it costs a page fault: chunks start small and grow.
 _FIRST_CHUNK_BYTES = 64 * KIB
-_FIRST_CHUNK_ROWS = 256
+# Until it is known what events cost.
+_FIRST_SEGMENT_ROWS = 256
 
 
 class BatchRun:
@@ -46,10 +46,10 @@ class BatchRun:
         self.journal = Journal(recipe.limits)
         self._started = time.monotonic()
         self._fuel_per_row = 0.0
-        self._rows_wanted = _FIRST_CHUNK_ROWS
         self._bytes_wanted = _FIRST_CHUNK_BYTES
-        self._events_since_failure = 0
         if instance is not None:
+            # Pages that earlier batches have touched can be used again at once.
+            self._bytes_wanted = min(max(instance.home.touched_bytes // 2, _FIRST_CHUNK_BYTES), CHUNK_BYTES)
             instance.home.store.set_epoch_deadline(self._ticks_left())
 
     def run(self, sources: list[EventSource], sink: EventSink) -> None:
@@ -75,28 +75,48 @@ class BatchRun:
 
     def _run_rows(self, source: EventSource, start: int, stop: int) -> None:
         while start < stop:
+            end = min(stop, source.end_of_chunk(start, max_rows=CHUNK_ROWS, max_bytes=self._bytes_wanted))
+            self._run_chunk(source, start, end)
+            self._bytes_wanted = min(2 * self._bytes_wanted, CHUNK_BYTES)
+            start = end
+
+    def _run_chunk(self, source: EventSource, start: int, stop: int) -> None:
+        """Stage a chunk and run it, in as many segments as fuel and failures make of it.
+
+        A failed instance's successor finds the chunk where it is, in the same staging memory.
+        """
+        staged_in: GuestStore | None = None
+        index = 0  # of the chunk
+        is_retry = False
+        while index < stop - start:
             instance = self.instance or self.fresh_instance()
-            end = min(stop, self._end_of_chunk(source, start))
-            instance.home.stage_chunk(source, start, end)
-            instance.state.is_fresh = instance.served == 0
-            instance.home.store.set_fuel(self._recipe.limits.fuel_per_event)
-            start += self._run_chunk(instance, end - start)
+            if instance.home is not staged_in:
+                start += index
+                index = 0
+                staged_in = instance.home
+                staged_in.stage_chunk(source, start, stop)
+            count = stop - start
+            end = index + 1 if is_retry or self._fresh_per_event else min(count, index + self._affordable_rows())
+            settled, is_retry = self._run_segment(instance, index, end)
+            index += settled
             if self._fresh_per_event and self.instance is not None:
                 self.discard_instance(orderly=True)
 
-    def _end_of_chunk(self, source: EventSource, start: int) -> int:
-        if self._fresh_per_event:
-            return start + 1
-        rows = self._rows_wanted
-        if self._fuel_per_row:
-            # Half of the budget leaves room for events that cost more than those before them.
-            rows = min(rows, int(self._recipe.limits.fuel_per_event / 2 / self._fuel_per_row))
-        return source.end_of_chunk(start, max_rows=max(rows, 1), max_bytes=self._bytes_wanted)
+    def _affordable_rows(self) -> int:
+        """How many events are likely to stay within one event's fuel; half of it is left for dearer ones."""
+        if not self._fuel_per_row:
+            return _FIRST_SEGMENT_ROWS
+        return max(int(self._recipe.limits.fuel_per_event / 2 / self._fuel_per_row), 1)
 
-    def _run_chunk(self, instance: GuestInstance, count: int) -> int:
-        """Run the staged chunk and return how many of its events are settled."""
+    def _run_segment(self, instance: GuestInstance, first: int, end: int) -> tuple[int, bool]:
+        """Run events [first, end) of the staged chunk.
+
+        Returns:
+            How many of them are settled, and whether the next one must be tried again on a fresh instance.
+        """
         was_fresh = instance.served == 0
-        row_base = instance.state.row_base
+        instance.home.begin_segment(first, end, is_fresh=was_fresh)
+        instance.home.store.set_fuel(self._recipe.limits.fuel_per_event)
         failed_with: FailureCode | wasmtime.Trap | None
         try:
             failed_with = self._run_until_settled(instance)
@@ -106,21 +126,19 @@ class BatchRun:
                 raise self._deadline_error() from trap
             # Its traceback holds this frame, and this frame would hold it: a cycle that keeps whole batches alive.
             failed_with = trap.with_traceback(None)
-        done = int(instance.state.index)
+        done = int(instance.state.index) - first
         fuel = self._count_fuel(instance, done or 1)
         self._take_output(instance)
         instance.served += done
         if failed_with is None:
-            self._grow_chunks(count)
-            return count
+            return done, False
         is_final = was_fresh and done == 0
         if is_final:
-            self._record_failure(instance, failed_with, row_base, fuel)
+            self._record_failure(instance, failed_with, instance.state.row_base + first, fuel)
         else:
             instance.state.log_bytes = instance.state.log_mark  # the event is told again by the next instance
-        self._shrink_chunks(retries=not is_final, settled=done)
         self.discard_instance()
-        return done + is_final
+        return done + is_final, not is_final
 
     def _run_until_settled(self, instance: GuestInstance) -> FailureCode | None:
         """Drive one chunk to its end, making room as often as the output is full. None when all went well."""
@@ -156,21 +174,6 @@ class BatchRun:
         self._fuel_per_row = max(used / events, self._fuel_per_row / 2)
         return used
 
-    def _grow_chunks(self, count: int) -> None:
-        if count >= self._rows_wanted // 2:
-            self._rows_wanted = min(self._rows_wanted * 4, CHUNK_ROWS)
-        self._bytes_wanted = min(self._bytes_wanted * 2, CHUNK_BYTES)
-        self._events_since_failure += count
-
-    def _shrink_chunks(self, *, retries: bool, settled: int) -> None:
-        if retries:
-            # The event that is tried again runs alone: should it fail again, nothing else was staged in vain.
-            self._rows_wanted = 1
-            return
-        # The next failure is expected as far away as the last one was.
-        self._rows_wanted = min(max(self._events_since_failure + settled, _FIRST_CHUNK_ROWS), CHUNK_ROWS)
-        self._events_since_failure = 0
-
     def fresh_instance(self) -> GuestInstance:
         """Bring up an instance; where there was one before, in the same store if it may."""
         if time.monotonic() - self._started > self._wall_seconds:
@@ -202,7 +205,7 @@ class BatchRun:
             home, self._home = self._home, None
             return home
         self.close_home()
-        return GuestStore(self._recipe.module.sandbox, self._recipe.limits)
+        return GuestStore(self._recipe.module.sandbox, self._recipe.limits, self._recipe.config_bytes)
 
     def _instance_in(self, home: GuestStore) -> GuestInstance:
         try:

@@ -69,6 +69,7 @@ _WRITTEN_BY_HOST_PER_INSTANCE = (
 _WRITTEN_BY_HOST_PER_CHUNK = (
     "running",
     "is_fresh",
+    "first",
     "row_base",
     "count",
     "offsets_address",

@@ -63,8 +63,8 @@ class GuestStore:
     state: DriverState
     clean_state: bytes | None
 
-    def __init__(self, sandbox: SandboxEngine, limits: Limits) -> None:
-        """Make a store without a guest.
+    def __init__(self, sandbox: SandboxEngine, limits: Limits, config: bytes) -> None:
+        """Make a store without a guest; `config` is what each guest's `init` will get.
 
         Raises:
             HostError: the machine has no room for the staging memory.
@@ -86,7 +86,12 @@ class GuestStore:
         self._services = {name: services.export(name) for name in SERVICES}
         self._detach = RawFunction(self.store, services.export("detach"))
         self._memory = RawMemory(self.store, self.service("staging"))
-        self.use_layout(StagingLayout.fitting(limits))
+        self._config_bytes = len(config)
+        self.use_layout(self._layout())
+        ctypes.memmove(self._base + self.layout.config, config, len(config))
+
+    def _layout(self, **sizes: int) -> StagingLayout:
+        return StagingLayout.fitting(self._limits, config_bytes=self._config_bytes, **sizes)
 
     def service(self, name: str) -> Extern:
         """One of `SERVICES`, to be imported by a guest or its driver."""
@@ -172,10 +177,6 @@ class GuestStore:
             raise HostError(f"the driver reports {length} bytes at {address}, beyond its staging memory")
         return ctypes.string_at(self._base + address, length)
 
-    def write(self, address: int, content: bytes) -> None:
-        """Put bytes into the staging memory; the caller has made room for them."""
-        ctypes.memmove(self._base + address, content, len(content))
-
     def address_of(self, address: int) -> int:
         """Where an address of the staging memory lies in this process."""
         return self._base + address
@@ -184,40 +185,49 @@ class GuestStore:
         """Copy rows [start, stop) of the input into the staging memory."""
         size = source.size_bytes(start, stop)
         if size > self.layout.input_capacity:
-            self.use_layout(StagingLayout.fitting(self._limits, input_bytes=size))
-        layout, state = self.layout, self.state
+            self.use_layout(self._layout(input_bytes=size))
+        layout = self.layout
         first = int(source.offsets[start])
         ctypes.memmove(self._base + layout.input, source.data_address + first, size)
         offsets = source.offsets[start : stop + 1]
         if offsets.itemsize == 4:
             # The driver adds each offset to input_address, so the first one is taken off there; sums wrap at 2^32.
-            state.input_address = (layout.input - first) & 0xFFFF_FFFF
+            input_address = (layout.input - first) & 0xFFFF_FFFF
         else:
             offsets = (offsets - first).astype("<i4")
-            state.input_address = layout.input
+            input_address = layout.input
         ctypes.memmove(self._base + layout.offsets, offsets.ctypes.data, offsets.nbytes)
-        state.offsets_address = layout.offsets
-        state.validity_address = 0
+        validity_address = validity_bit = 0
         if source.validity is not None:
             bit = start + source.validity_bit
             bitmap = source.validity[bit >> 3 : (stop + source.validity_bit + 7) >> 3]
             ctypes.memmove(self._base + layout.validity, bitmap.ctypes.data, bitmap.nbytes)
-            state.validity_address = layout.validity
-            state.validity_bit = bit & 7
+            validity_address, validity_bit = layout.validity, bit & 7
         # Input and output of a chunk are of about the same size; pages that were written once stay.
         self.touched_bytes = max(self.touched_bytes, 2 * size)
-        state.row_base = source.row_base + start
-        state.count = stop - start
-        state.index = 0
+        self._chunk = {
+            "row_base": source.row_base + start,
+            "offsets_address": layout.offsets,
+            "input_address": input_address,
+            "validity_address": validity_address,
+            "validity_bit": validity_bit,
+        }
+
+    def begin_segment(self, first: int, end: int, *, is_fresh: bool) -> None:
+        """Tell the driver to run events [first, end) of the staged chunk, on an instance that is fresh or not."""
+        state = self.state
+        for name, value in self._chunk.items():
+            setattr(state, name, value)
+        state.first = state.index = first
+        state.count = end
+        state.is_fresh = is_fresh
         state.answer_waits = 0
 
     def make_room(self, output_bytes: int) -> None:
         """Grow the output of a run that is under way; its output must have been taken already."""
         if output_bytes > self.layout.output_capacity:
             capacity = max(output_bytes, 2 * self.layout.output_capacity)
-            self.use_layout(
-                StagingLayout.fitting(self._limits, input_bytes=self.layout.input_capacity, output_bytes=capacity)
-            )
+            self.use_layout(self._layout(input_bytes=self.layout.input_capacity, output_bytes=capacity))
 
     def close(self) -> None:
         """Free the store with everything in it."""

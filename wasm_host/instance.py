@@ -15,7 +15,6 @@ from wasm_host.host_modules import driver_wasm
 from wasm_host.limits import WASM_PAGE_BYTES, Limits
 from wasm_host.module import CompiledModule, compile_host_module
 from wasm_host.raw_calls import RawFunction, RawInstance, RawMemory
-from wasm_host.staging import StagingLayout
 from wasm_host.startup_errors import startup_error, startup_trap
 from wasm_host.wasi import functions_wasm, trampolines_wasm
 
@@ -94,9 +93,7 @@ class GuestInstance:
 
     def _configure(self) -> None:
         """Tell the driver the contract, the limits and where things lie; the next generation begins with the same."""
-        module, limits, config_bytes = self.recipe.module, self.recipe.limits, self.recipe.config_bytes
-        if len(config_bytes) > self.home.layout.input_capacity:
-            self.home.use_layout(StagingLayout.fitting(limits, input_bytes=len(config_bytes)))
+        module, limits = self.recipe.module, self.recipe.limits
         state, layout = self.home.state, self.home.layout
         state.expected_version = module.dialect.version
         state.has_kinds = module.dialect.has_kinds
@@ -112,14 +109,13 @@ class GuestInstance:
         state.log_capacity = limits.max_log_bytes_per_batch
         state.failure_address = layout.failures
         state.failure_capacity = layout.failure_capacity
-        state.config_address = layout.input
-        state.config_bytes = len(config_bytes)
+        state.config_address = layout.config
+        state.config_bytes = len(self.recipe.config_bytes)
         self.home.clean_state = bytes(state)
 
     def _start(self) -> None:
         if self.home.clean_state is None:
             self._configure()
-        self.home.write(self.home.layout.input, self.recipe.config_bytes)
         try:
             status = StartStatus(self._driver_start())
         except wasmtime.Trap as trap:

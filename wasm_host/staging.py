@@ -1,7 +1,7 @@
 """Where things lie in the staging memory.
 
-Fixed parts first (state block, last log line, metric slots, log, failures), then the chunk: offsets, validity, input,
-rows, ends, and the output last, so that it can grow without moving the input of a run that is under way.
+Fixed parts first (state block, last log line, metric slots, log, failures, configuration), then the chunk: offsets,
+validity, input, rows, ends, and the output last, so that it can grow without moving the input of a run that is under way.
 """
 
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ class StagingLayout:
     log: int
     failures: int
     failure_capacity: int
+    config: int
     offsets: int
     validity: int
     input: int
@@ -41,16 +42,22 @@ class StagingLayout:
 
     @classmethod
     def fitting(
-        cls, limits: Limits, *, input_bytes: int = CHUNK_BYTES, output_bytes: int = _OUTPUT_BYTES
+        cls,
+        limits: Limits,
+        *,
+        config_bytes: int = 0,
+        input_bytes: int = CHUNK_BYTES,
+        output_bytes: int = _OUTPUT_BYTES,
     ) -> "StagingLayout":
-        """Lay out room for a chunk of `input_bytes` and an output of `output_bytes`."""
+        """Lay out room for a configuration, a chunk of `input_bytes` and an output of `output_bytes`."""
         entries = max(CHUNK_ROWS, limits.max_output_events_per_event)
         failure_capacity = _FAILURE_BYTES + FAILURE_RECORD_HEADER_BYTES + limits.max_error_message_bytes
         last_line = STATE_BYTES
         metrics = _aligned(last_line + limits.max_error_message_bytes)
         log = metrics + METRIC_SLOTS * METRIC_SLOT_BYTES
         failures = _aligned(log + limits.max_log_bytes_per_batch)
-        offsets = _aligned(failures + failure_capacity)
+        config = _aligned(failures + failure_capacity)
+        offsets = _aligned(config + config_bytes)
         validity = offsets + 4 * (CHUNK_ROWS + 1)
         input_ = _aligned(validity + CHUNK_ROWS // 8 + 2)
         rows = _aligned(input_ + input_bytes)
@@ -62,6 +69,7 @@ class StagingLayout:
             log=log,
             failures=failures,
             failure_capacity=failure_capacity,
+            config=config,
             offsets=offsets,
             validity=validity,
             input=input_,

@@ -106,7 +106,9 @@
       (if (i32.eqz
             (i32.and
               (i32.load $staging offset=@is_fresh (i32.const 0))
-              (i32.eqz (i32.load $staging offset=@index (i32.const 0)))))
+              (i32.eq
+                (i32.load $staging offset=@index (i32.const 0))
+                (i32.load $staging offset=@first (i32.const 0)))))
         (then (return (call $fail (i32.const 1)))))))
   (local.set $kept (local.get $len))
   (if (i32.gt_u (local.get $kept) (i32.load $staging offset=@max_message_bytes (i32.const 0)))
