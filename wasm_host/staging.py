@@ -1,7 +1,7 @@
 """Where things lie in the staging memory.
 
 Fixed parts first (state block, last log line, metric slots, log, failures, configuration), then the chunk: offsets,
-validity, input, rows, ends, and the output last, so that it can grow without moving the input of a run that is under way.
+validity, input, rows, ends, and the output last, so that it can grow without moving the input of a run under way.
 """
 
 from dataclasses import dataclass
