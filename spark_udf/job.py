@@ -51,6 +51,7 @@ def run_job(
     engine: Engine = "wasm",
     unknown: Unknown | None = None,
     checkpoint: str | Path | None = None,
+    files_per_batch: int | None = None,
     master: str = "local[2]",
     spark: SparkSession | None = None,
 ) -> JobReport:
@@ -67,6 +68,7 @@ def run_job(
         engine: "wasm", "native" or "shadow".
         unknown: What happens to rows of unknown tenants; the tenants file's word if left out.
         checkpoint: Makes it a stream: what is there is processed once, and a later run goes on where this one ended.
+        files_per_batch: At most so many files in one batch of a stream.
         master: Where to run, if no session is given.
         spark: The session to use; otherwise one is started and stopped.
 
@@ -78,7 +80,7 @@ def run_job(
         raise ConfigError(f"the target {target} exists", hint="name a folder that does not, or remove it")
     session = spark or make_session("wasm-host", master=master)
     try:
-        rows = _read(session, source, source_format, is_stream=checkpoint is not None)
+        rows = _read(session, source, source_format, is_stream=checkpoint is not None, files_per_batch=files_per_batch)
         out = transforms.apply(rows, tenant, column=column, via=via, engine=engine, unknown=unknown)
         labelled = label_failures(out) if FAILURE_COLUMN in out.columns else out
         started = time.perf_counter()
@@ -94,13 +96,18 @@ def run_job(
             session.stop()
 
 
-def _read(spark: SparkSession, source: str | Path, source_format: str, *, is_stream: bool) -> DataFrame:
+def _read(
+    spark: SparkSession, source: str | Path, source_format: str, *, is_stream: bool, files_per_batch: int | None
+) -> DataFrame:
     if not Path(source).exists():
         raise ConfigError(f"the source {source} does not exist", hint="name a folder or file of events")
     rows = spark.read.format(source_format).load(str(source))
     if not is_stream:
         return rows
-    return spark.readStream.schema(rows.schema).format(source_format).load(str(source))
+    stream = spark.readStream.schema(rows.schema).format(source_format)
+    if files_per_batch is not None:
+        stream = stream.option("maxFilesPerTrigger", files_per_batch)
+    return stream.load(str(source))
 
 
 def _run_stream(out: DataFrame, target: str, checkpoint: str) -> None:
