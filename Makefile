@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types fix bench guests proto clean
+.PHONY: help setup demo test check lint types fix bench bench-full guests proto soak faults \
+	fuzz-guests fuzz-modules fuzz-events fuzz-validator clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-15s %s\n", $$1, $$2}'
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -18,7 +19,7 @@ $(STAMP): pyproject.toml
 setup: $(STAMP) ## Make the virtual environment with everything in it
 
 demo: $(STAMP) ## Run the multi-tenant masking and filtering job on sample events
-	$(BIN)/python -m spark_udf.demo
+	$(BIN)/wasm-host demo
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -q
@@ -36,7 +37,7 @@ fix: $(STAMP) ## Format and repair what can be repaired by machine
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP) ## Measure, side by side
+bench: $(STAMP) ## Measure, side by side, in a short form
 	$(BIN)/python -m benchmarks
 
 guests: $(STAMP) ## Build the example guests whose toolchains are here
@@ -44,6 +45,16 @@ guests: $(STAMP) ## Build the example guests whose toolchains are here
 
 proto: $(STAMP) ## Regenerate the protobuf code
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. abi/event.proto
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. abi/formats/opencdc.proto
+
+fuzz-guests: $(STAMP) ## Compare a million generated events with the native twins, for each guest
+	GUEST_FUZZ_EVENTS=1000000 $(BIN)/python -m pytest -q tests/guests/test_equals_native.py
+
+fuzz-modules: $(STAMP) ## Load and run a hundred thousand mutated and random modules
+	$(BIN)/python -m tests.fuzz.modules --count 100000
+
+fuzz-validator: $(STAMP) ## Compare the output validator with protobuf on millions of inputs
+	WASM_HOST_VALIDATOR_INPUTS=4000000 $(BIN)/python -m pytest -q tests/property/test_validator_matches_protobuf.py
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
