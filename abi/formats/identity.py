@@ -8,6 +8,8 @@ from abi.event_pb2 import Event
 
 _COLUMNS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _STRING = msgspec.json.Decoder(str)
+# A name that is not UTF-8 gives an error of its own; raw values are not looked into before they are decoded.
+_UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def stable_id(event: Event) -> bytes:
@@ -33,7 +35,7 @@ def key_columns(event: Event) -> dict[str, bytes]:
     for image in (event.after, event.before):
         try:
             columns = _COLUMNS.decode(image)
-        except (msgspec.DecodeError, RecursionError):
+        except _UNREADABLE:
             continue
         if event.primary_key and all(name in columns for name in event.primary_key):
             return {name: bytes(columns[name]) for name in event.primary_key}
@@ -47,4 +49,9 @@ def key_value(event: Event) -> str:
         return ""
     if len(values) > 1:
         return "[" + ",".join(value.decode("utf-8", "replace") for value in values) + "]"
-    return _STRING.decode(values[0]) if values[0].startswith(b'"') else values[0].decode("utf-8", "replace")
+    if values[0].startswith(b'"'):
+        try:
+            return _STRING.decode(values[0])
+        except _UNREADABLE:
+            pass  # its text will do: it is the same each time
+    return values[0].decode("utf-8", "replace")
