@@ -51,6 +51,7 @@ class BatchRun:
             # Pages that earlier batches have touched can be used again at once.
             self._bytes_wanted = min(max(instance.home.touched_bytes // 2, _FIRST_CHUNK_BYTES), CHUNK_BYTES)
             instance.home.store.set_epoch_deadline(self._ticks_left())
+            self.journal.limit_log(instance)
 
     def run(self, sources: list[EventSource], sink: EventSink) -> None:
         """Run all events.
@@ -136,7 +137,7 @@ class BatchRun:
         if is_final:
             self._record_failure(instance, failed_with, instance.state.row_base + first, fuel)
         else:
-            instance.state.log_bytes = instance.state.log_mark  # the event is told again by the next instance
+            self.journal.take_back_event(instance)  # it is told again by the next instance
         self.discard_instance()
         return done + is_final, not is_final
 

@@ -47,6 +47,13 @@ class Journal:
         """Leave an instance what is left of the batch's log."""
         instance.state.log_capacity = max(self._log_bytes_left, instance.state.log_bytes)
 
+    def take_back_event(self, instance: "GuestInstance") -> None:
+        """Forget what the event under way has logged and lost; its metrics are not committed yet."""
+        state = instance.state
+        state.log_bytes = state.log_mark
+        state.log_lines_lost = state.log_lines_lost_mark
+        state.metrics_lost = state.metrics_lost_mark
+
     def drain(self, instance: "GuestInstance") -> None:
         """Take over logs and metrics and leave the buffers empty."""
         state = instance.state
@@ -78,10 +85,16 @@ class Journal:
             used, name_bytes, total, _ = _SLOT.unpack_from(table, at)
             if used and total:
                 raw = table[at + METRIC_NAME_OFFSET :][:name_bytes]
-                name = clean_text(raw, max_bytes=len(raw))
-                self.metrics[name] = self.metrics.get(name, 0) + total
+                self._add_metric(clean_text(raw, max_bytes=len(raw)), total)
         ctypes.memset(instance.home.address_of(instance.home.layout.metrics), 0, table_bytes)
         instance.state.metrics_seen = 0
+
+    def _add_metric(self, name: str, total: int) -> None:
+        # Each instance has a table of its own, so the bound on names must be held for the whole batch here.
+        if name not in self.metrics and len(self.metrics) >= METRIC_SLOTS:
+            self.metrics_lost += 1
+            return
+        self.metrics[name] = self.metrics.get(name, 0) + total
 
     def take_failures(self, instance: "GuestInstance") -> Iterator[Failure]:
         """The failures that the guest itself answered with (kind 2), and leave their buffer empty."""
@@ -90,7 +103,8 @@ class Journal:
         digest = instance.recipe.module.digest[:12]
         for row, whole_bytes, text in _records(raw, FAILURE_RECORD_HEADER_BYTES):
             words = clean_text(text, max_bytes=len(text)) + ("…" if whole_bytes > len(text) else "")
-            message = f'the guest failed the event (module {digest}); the guest says: "{words}"'
+            said = f'; the guest says: "{words}"' if words else ""
+            message = f"the guest failed the event (module {digest}){said}"
             yield Failure(row, str(FailureCode.GUEST_FAILURE), message, words or None)
 
     def shut_down(self, instance: "GuestInstance") -> None:

@@ -47,8 +47,11 @@
   (select (i32.const 3) (i32.const 0) (local.get $seen)))
 
 (func (export "stop") (result i32)
+  (local $status i32)
   (call $enter (i32.const 16))
-  (call $shutdown))
+  (local.set $status (call $shutdown))
+  (call $commit_metrics)
+  (local.get $status))
 
 ;; True when the validity bitmap says that event i is null.
 (func $is_null (param $i i32) (result i32)
@@ -140,7 +143,12 @@
     (loop $next
       (br_if $done (i32.ge_u (local.get $i) (local.get $count)))
       (i32.store $staging offset=@index (i32.const 0) (local.get $i))
+      ;; Where the journal stands, so that what an event said can be taken back when it is tried again.
       (i32.store $staging offset=@log_mark (i32.const 0) (i32.load $staging offset=@log_bytes (i32.const 0)))
+      (i32.store $staging offset=@log_lines_lost_mark (i32.const 0)
+        (i32.load $staging offset=@log_lines_lost (i32.const 0)))
+      (i32.store $staging offset=@metrics_lost_mark (i32.const 0)
+        (i32.load $staging offset=@metrics_lost (i32.const 0)))
       (i32.store $staging offset=@last_line_bytes (i32.const 0) (i32.const 0))
       (block $ended
         (if (i32.load $staging offset=@validity_address (i32.const 0))
