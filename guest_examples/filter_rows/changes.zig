@@ -38,7 +38,7 @@ pub const Columns = struct {
     fn anyListed(self: *const Columns, text: []const u8, context: *sdk.Context) sdk.Error!bool {
         const any = [_]sdk.path.Segment{.any};
         var listed = Listed{ .names = self.names, .is_array = isArray(text) };
-        try sdk.field.select(&.init(&.{.{ .segments = &any }}), text, changed_fields, &listed, context);
+        try sdk.field.select(&.init(&.{.{ .segments = &any }}), text, changed_fields, .of(&listed), context);
         return listed.is_found;
     }
 };

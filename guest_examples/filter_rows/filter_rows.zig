@@ -21,7 +21,7 @@ var entities: []const []const u8 = &.{};
 var excluded_entities: []const []const u8 = &.{};
 var tenants: []const []const u8 = &.{};
 var tenant_field: sdk.field.Field = undefined;
-var tenant_path: sdk.path.Set = undefined;
+var tenant_path: sdk.path.Set = .{ .paths = &.{} };
 var triggers: []const []const u8 = &.{};
 var changed_columns: ?changes.Columns = null;
 var where: ?Condition = null;

@@ -164,7 +164,11 @@ const Masker = struct {
             var children = try scanner.enter();
             while (try scanner.next(&children)) {
                 const led = if (deeper == 0) 0 else paths.step(deeper, level, &children);
-                try self.walk(led, level + 1, action);
+                if (led == 0 and action.* == .keep) {
+                    try scanner.skip();
+                } else {
+                    try self.walk(led, level + 1, action);
+                }
             }
             return;
         }

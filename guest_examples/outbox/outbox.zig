@@ -16,7 +16,7 @@ const payload_role = 4;
 
 var table: [1][]const u8 = .{"outbox"};
 var columns: [roles.len][]const u8 = default_columns;
-var paths: sdk.path.Set = undefined;
+var paths: sdk.path.Set = .{ .paths = &.{} };
 var to: []const u8 = "*";
 
 pub fn configure(item: sdk.config.Item) sdk.config.Error!void {

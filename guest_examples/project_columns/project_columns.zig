@@ -10,7 +10,7 @@ comptime {
 /// Attributes that repeat row values, among them those that are removed here.
 const stale_attributes = [_][]const u8{ "cdc.operation.changed_field_values", "debezium.tombstone" };
 
-var paths: sdk.path.Set = undefined;
+var paths: sdk.path.Set = .{ .paths = &.{} };
 var is_including = false;
 
 pub fn configure(item: sdk.config.Item) sdk.config.Error!void {

@@ -11,7 +11,7 @@ comptime {
 const Route = struct { match: []const u8, to: []const u8 };
 
 var field: sdk.field.Field = undefined;
-var paths: sdk.path.Set = undefined;
+var paths: sdk.path.Set = .{ .paths = &.{} };
 var routes: []Route = &.{};
 var default: ?[]const u8 = null;
 

@@ -10,7 +10,7 @@ comptime {
 
 var tenant: []const u8 = "";
 var field: sdk.field.Field = undefined;
-var paths: sdk.path.Set = undefined;
+var paths: sdk.path.Set = .{ .paths = &.{} };
 var is_failing = false;
 
 pub fn configure(item: sdk.config.Item) sdk.config.Error!void {

@@ -18,7 +18,7 @@ pub const Entries = struct {
         return .{ .event = event, .all = event.occurrences(.attributes) };
     }
 
-    pub fn next(self: *Entries) wire.Error!?Entry {
+    pub noinline fn next(self: *Entries) wire.Error!?Entry {
         const span = try self.all.next() orelse return null;
         self.failed_at = span.start;
         var entry = Entry{ .span = span, .key = "", .value = "" };
@@ -34,7 +34,7 @@ pub const Entries = struct {
 };
 
 /// The value of an attribute; of several entries the last one counts.
-pub fn get(event: *const Event, key: []const u8, failed_at: *usize) wire.Error!?[]const u8 {
+pub noinline fn get(event: *const Event, key: []const u8, failed_at: *usize) wire.Error!?[]const u8 {
     if (event.first_attribute == null) return null;
     var entries = Entries.of(event);
     errdefer failed_at.* = entries.failed_at;
@@ -46,7 +46,7 @@ pub fn get(event: *const Event, key: []const u8, failed_at: *usize) wire.Error!?
 }
 
 /// Remove every entry whose key is one of `keys`.
-pub fn removeAll(event: *Event, keys: []const []const u8, failed_at: *usize) event_file.Error!void {
+pub noinline fn removeAll(event: *Event, keys: []const []const u8, failed_at: *usize) event_file.Error!void {
     if (event.first_attribute == null) return;
     var entries = Entries.of(event);
     errdefer failed_at.* = entries.failed_at;
@@ -60,7 +60,7 @@ pub fn removeAll(event: *Event, keys: []const []const u8, failed_at: *usize) eve
 }
 
 /// Set an attribute: in place of the last entry with its key, or where the key belongs in the order of keys.
-pub fn set(event: *Event, key: []const u8, value: []const u8, failed_at: *usize) event_file.Error!void {
+pub noinline fn set(event: *Event, key: []const u8, value: []const u8, failed_at: *usize) event_file.Error!void {
     var last: ?wire.Span = null;
     var place: ?usize = null;
     var end: ?usize = null;
@@ -82,7 +82,7 @@ pub fn set(event: *Event, key: []const u8, value: []const u8, failed_at: *usize)
 }
 
 /// Write one entry of the map; key and value are always written, even when they are empty, as protobuf does.
-pub fn appendEntry(out: *Buffer, key: []const u8, value: []const u8) event_file.Error!void {
+pub noinline fn appendEntry(out: *Buffer, key: []const u8, value: []const u8) event_file.Error!void {
     const key_len = 1 + varintLength(key.len) + key.len;
     const value_len = 1 + varintLength(value.len) + value.len;
     try out.varint(@backingInt(event_file.Field.attributes) << 3 | wire.bytes_type);

@@ -14,8 +14,11 @@ pub const Buffer = struct {
     }
 
     /// Make room for `extra` bytes. The block grows in place as long as nothing was allocated behind it.
-    pub fn reserve(self: *Buffer, extra: usize) memory.Error!void {
-        if (self.block.len - self.len >= extra) return;
+    pub inline fn reserve(self: *Buffer, extra: usize) memory.Error!void {
+        if (self.block.len - self.len < extra) try self.grow(extra);
+    }
+
+    noinline fn grow(self: *Buffer, extra: usize) memory.Error!void {
         const wanted = self.len + extra + @min(self.block.len, 1 << 16);
         if (try memory.extend(self.block, wanted)) {
             self.block.len = wanted;
@@ -26,13 +29,13 @@ pub const Buffer = struct {
         self.block = larger;
     }
 
-    pub fn append(self: *Buffer, bytes: []const u8) memory.Error!void {
+    pub noinline fn append(self: *Buffer, bytes: []const u8) memory.Error!void {
         try self.reserve(bytes.len);
         copy(self.block[self.len..], bytes);
         self.len += bytes.len;
     }
 
-    pub fn byte(self: *Buffer, value: u8) memory.Error!void {
+    pub noinline fn byte(self: *Buffer, value: u8) memory.Error!void {
         try self.reserve(1);
         self.block[self.len] = value;
         self.len += 1;
@@ -45,19 +48,24 @@ pub const Buffer = struct {
     }
 
     pub fn decimal(self: *Buffer, value: u64) memory.Error!void {
+        return self.number(value, 10);
+    }
+
+    /// The base is an argument because a division by a constant would become a 128-bit multiplication here.
+    noinline fn number(self: *Buffer, value: u64, base: u64) memory.Error!void {
         var digits: [20]u8 = undefined;
         var at: usize = digits.len;
         var rest = value;
         while (true) {
             at -= 1;
-            digits[at] = '0' + @as(u8, @intCast(rest % 10));
-            rest /= 10;
+            digits[at] = '0' + @as(u8, @intCast(rest % base));
+            rest /= base;
             if (rest == 0) break;
         }
         try self.append(digits[at..]);
     }
 
-    pub fn varint(self: *Buffer, value: u64) memory.Error!void {
+    pub noinline fn varint(self: *Buffer, value: u64) memory.Error!void {
         var rest = value;
         while (rest >= 0x80) : (rest >>= 7) try self.byte(@as(u8, @truncate(rest)) | 0x80);
         try self.byte(@truncate(rest));

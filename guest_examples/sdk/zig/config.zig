@@ -1,4 +1,6 @@
 //! Read a configuration and refuse what is not understood, in the words every language uses (`../SEMANTICS.md`, 3).
+//!
+//! This runs once for each instance, so its functions are never inlined: that would only cost compile time.
 
 const std = @import("std");
 const host = @import("host.zig");
@@ -39,7 +41,7 @@ pub const Place = struct {
     }
 
     /// Log why the configuration is refused. `parts` are joined.
-    pub fn refuse(self: *const Place, parts: []const []const u8) Error {
+    pub noinline fn refuse(self: *const Place, parts: []const []const u8) Error {
         var text = try Buffer.init(256);
         try text.append("configuration: ");
         try self.write(&text);
@@ -49,7 +51,7 @@ pub const Place = struct {
         return error.Refused;
     }
 
-    fn refuseUnknown(self: *const Place) Error {
+    noinline fn refuseUnknown(self: *const Place) Error {
         var text = try Buffer.init(256);
         try text.append("configuration: unknown key ");
         try self.write(&text);
@@ -59,7 +61,7 @@ pub const Place = struct {
 };
 
 /// Refuse a text that is empty, longer than 100 bytes or has control characters.
-pub fn checkName(text: []const u8, place: *const Place) Error![]const u8 {
+pub noinline fn checkName(text: []const u8, place: *const Place) Error![]const u8 {
     if (text.len == 0) return place.refuse(&.{"must not be empty"});
     if (text.len > max_name_bytes) return place.refuse(&.{"must have at most 100 bytes"});
     for (text) |byte| if (byte < 0x20) return place.refuse(&.{"has a control character"});
@@ -71,19 +73,19 @@ pub const Item = struct {
     value: msgpack.Value,
     place: *const Place,
 
-    pub fn string(self: Item) Error![]const u8 {
+    pub noinline fn string(self: Item) Error![]const u8 {
         const text = self.value.string() orelse return self.place.refuse(&.{"must be a string"});
         if (text.len == 0) return self.place.refuse(&.{"must not be empty"});
         return text;
     }
 
     /// A string of at most 100 bytes without control characters: paths, and names that become keys.
-    pub fn name(self: Item) Error![]const u8 {
+    pub noinline fn name(self: Item) Error![]const u8 {
         return checkName(try self.string(), self.place);
     }
 
     /// The index of one of a few words.
-    pub fn choice(self: Item, choices: []const []const u8) Error!usize {
+    pub noinline fn choice(self: Item, choices: []const []const u8) Error!usize {
         if (self.value.string()) |text| {
             for (choices, 0..) |word, index| if (std.mem.eql(u8, word, text)) return index;
         }
@@ -96,7 +98,7 @@ pub const Item = struct {
     }
 
     /// A list of 1 to 64 entries.
-    pub fn list(self: Item) Error!List {
+    pub noinline fn list(self: Item) Error!List {
         if (self.value.kind() != .list) return self.place.refuse(&.{"must be a list"});
         const count = self.value.count();
         if (count < 1 or count > max_list_entries) return self.place.refuse(&.{"must have from 1 to 64 entries"});
@@ -104,7 +106,7 @@ pub const Item = struct {
     }
 
     /// A map that has no other keys than these.
-    pub fn map(self: Item, allowed: []const []const u8) Error!Map {
+    pub noinline fn map(self: Item, allowed: []const []const u8) Error!Map {
         if (self.value.kind() != .map) return self.place.refuse(&.{"must be a map"});
         var items = self.value.items();
         while (items.next()) |key| {
@@ -126,7 +128,7 @@ pub const List = struct {
     entry_place: Place = .{},
 
     /// The next entry; its place is valid until the next call.
-    pub fn next(self: *List) ?Item {
+    pub noinline fn next(self: *List) ?Item {
         const value = self.items.next() orelse return null;
         self.entry_place = self.place.entry(self.index);
         self.index += 1;
@@ -138,7 +140,7 @@ pub const Map = struct {
     value: msgpack.Value,
     place: *const Place,
 
-    pub fn get(self: Map, key: []const u8) ?msgpack.Value {
+    pub noinline fn get(self: Map, key: []const u8) ?msgpack.Value {
         var found: ?msgpack.Value = null;
         var items = self.value.items();
         while (items.next()) |word| {
@@ -153,40 +155,42 @@ pub const Map = struct {
     }
 
     /// A value that must be there. `place` is a variable of the caller, filled with where the value stands.
-    pub fn required(self: Map, key: []const u8, place: *Place) Error!Item {
+    pub noinline fn required(self: Map, key: []const u8, place: *Place) Error!Item {
         place.* = self.place.child(key);
         const value = self.get(key) orelse return place.refuse(&.{"is missing"});
         return .{ .value = value, .place = place };
     }
 
-    pub fn optional(self: Map, key: []const u8, place: *Place) ?Item {
+    pub noinline fn optional(self: Map, key: []const u8, place: *Place) ?Item {
         place.* = self.place.child(key);
         return if (self.get(key)) |value| .{ .value = value, .place = place } else null;
     }
 
-    pub fn string(self: Map, key: []const u8, default: ?[]const u8) Error![]const u8 {
+    pub noinline fn string(self: Map, key: []const u8, default: ?[]const u8) Error![]const u8 {
         var place: Place = undefined;
         if (default) |text| if (!self.has(key)) return text;
         return (try self.required(key, &place)).string();
     }
 
-    pub fn name(self: Map, key: []const u8, default: ?[]const u8) Error![]const u8 {
+    pub noinline fn name(self: Map, key: []const u8, default: ?[]const u8) Error![]const u8 {
         var place: Place = undefined;
         if (default) |text| if (!self.has(key)) return text;
         return (try self.required(key, &place)).name();
     }
 
-    pub fn choice(self: Map, key: []const u8, choices: []const []const u8, default: ?usize) Error!usize {
+    pub noinline fn choice(self: Map, key: []const u8, choices: []const []const u8, default: ?usize) Error!usize {
         var place: Place = undefined;
         if (default) |index| if (!self.has(key)) return index;
         return (try self.required(key, &place)).choice(choices);
     }
 
-    pub fn integer(self: Map, key: []const u8, low: u64, high: u64, default: ?u64) Error!u64 {
+    pub noinline fn integer(self: Map, key: []const u8, low: u64, high: u64, default: ?u64) Error!u64 {
         var place: Place = undefined;
         if (default) |value| if (!self.has(key)) return value;
         const item = try self.required(key, &place);
-        if (item.value.integer()) |value| if (value >= low and value <= high) return @intCast(value);
+        if (item.value.integer()) |value| {
+            if (!value.is_negative and value.magnitude >= low and value.magnitude <= high) return value.magnitude;
+        }
         var problem = try Buffer.init(64);
         try problem.append("must be an integer from ");
         try problem.decimal(low);
@@ -196,7 +200,7 @@ pub const Map = struct {
     }
 
     /// A list of strings that are not empty; none if the key is absent.
-    pub fn strings(self: Map, key: []const u8) Error![]const []const u8 {
+    pub noinline fn strings(self: Map, key: []const u8) Error![]const []const u8 {
         var place: Place = undefined;
         const item = self.optional(key, &place) orelse return &.{};
         var entries = try item.list();
@@ -206,7 +210,7 @@ pub const Map = struct {
     }
 
     /// Refuse a key that another choice rules out.
-    pub fn refuseKey(self: Map, key: []const u8, problem: []const u8) Error {
+    pub noinline fn refuseKey(self: Map, key: []const u8, problem: []const u8) Error {
         return (&self.place.child(key)).refuse(&.{problem});
     }
 };

@@ -14,7 +14,7 @@ pub const Context = struct {
     message: []const u8 = "",
 
     /// Fail the event: `return context.fail(&.{ "no ", name })`. The parts are joined.
-    pub fn fail(self: *Context, parts: []const []const u8) Error {
+    pub noinline fn fail(self: *Context, parts: []const []const u8) Error {
         var text = try Buffer.init(128);
         for (parts) |part| try text.append(part);
         self.message = text.finish();
@@ -22,7 +22,7 @@ pub const Context = struct {
     }
 
     /// Turn a scanner's error into the event's failure. `name` is what the document is called.
-    pub fn failJson(self: *Context, problem: json.Error, scanner: *const json.Scanner, name: []const u8) Error {
+    pub noinline fn failJson(self: *Context, problem: json.Error, scanner: *const json.Scanner, name: []const u8) Error {
         if (problem == error.TooDeep) return self.fail(&.{ name, " is nested deeper than 128 levels" });
         var offset = try Buffer.init(20);
         try offset.decimal(scanner.failed_at);
@@ -30,7 +30,7 @@ pub const Context = struct {
     }
 
     /// Check that a whole document is JSON.
-    pub fn checkJson(self: *Context, text: []const u8, name: []const u8) Error!void {
+    pub noinline fn checkJson(self: *Context, text: []const u8, name: []const u8) Error!void {
         var scanner = json.Scanner{ .text = text };
         scanner.begin();
         scanner.skip() catch |problem| return self.failJson(problem, &scanner, name);
@@ -44,7 +44,7 @@ pub const Context = struct {
     }
 
     /// The text of a failed event. It lives in static memory if there is no room for another.
-    pub fn explain(self: *Context, problem: Error) []const u8 {
+    pub noinline fn explain(self: *Context, problem: Error) []const u8 {
         switch (problem) {
             error.Failed => return self.message,
             error.OutOfMemory => return "out of memory",

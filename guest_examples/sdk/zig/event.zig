@@ -70,7 +70,7 @@ pub const Event = struct {
     pub fn parse(self: *Event, failed_at: *usize) wire.Error!void {
         var reader = wire.Reader{ .bytes = self.bytes };
         errdefer failed_at.* = reader.tag_start;
-        while (try reader.next()) |found| {
+        while (try reader.nextInline()) |found| {
             const field = knownField(found) orelse continue;
             self.last_known_end = found.end;
             if (field == .attributes) {
@@ -146,7 +146,7 @@ pub const Event = struct {
     }
 
     /// Put bytes or text in place of a field. The value must live until the answer is given.
-    pub fn setBytes(self: *Event, field: Field, value: []const u8) Error!void {
+    pub noinline fn setBytes(self: *Event, field: Field, value: []const u8) Error!void {
         const has_presence = field == .before or field == .after or field == .schema;
         if (value.len == 0 and !has_presence) return self.remove(field);
         try self.put(field, .ofBytes(@backingInt(field), value.len), value);
@@ -157,13 +157,13 @@ pub const Event = struct {
         try self.put(field, .ofVarint(@backingInt(field), value), "");
     }
 
-    pub fn remove(self: *Event, field: Field) Error!void {
+    pub noinline fn remove(self: *Event, field: Field) Error!void {
         if (self.last[@backingInt(field)].end == 0) return;
         var all = self.occurrences(field);
         while (try all.next()) |span| try self.patch(span.start, span.end, field, "");
     }
 
-    fn put(self: *Event, field: Field, head: wire.Head, body: []const u8) Error!void {
+    noinline fn put(self: *Event, field: Field, head: wire.Head, body: []const u8) Error!void {
         const number = @backingInt(field);
         const last = self.last[number];
         if (last.end == 0) {
@@ -186,7 +186,7 @@ pub const Event = struct {
     }
 
     /// Where a field that is absent belongs: before the first known field with a higher number, else behind the last.
-    pub fn placeOf(self: *const Event, field: Field) wire.Error!usize {
+    pub noinline fn placeOf(self: *const Event, field: Field) wire.Error!usize {
         var reader = wire.Reader{ .bytes = self.bytes };
         while (try reader.next()) |span| {
             const other = knownField(span) orelse continue;

@@ -23,7 +23,7 @@ pub const Field = struct {
     }
 
     /// Read a field's name that is not empty.
-    pub fn parseText(text: []const u8, place: *const config.Place) config.Error!Field {
+    pub noinline fn parseText(text: []const u8, place: *const config.Place) config.Error!Field {
         const colon = std.mem.indexOfScalar(u8, text, ':') orelse return fromPath(.row, text, place);
         const word = text[0..colon];
         const rest = text[colon + 1 ..];
@@ -42,7 +42,7 @@ pub const Field = struct {
         return fromPath(.row, text, place);
     }
 
-    fn fromPath(source: Source, text: []const u8, place: *const config.Place) config.Error!Field {
+    noinline fn fromPath(source: Source, text: []const u8, place: *const config.Place) config.Error!Field {
         return .{ .source = source, .path = try .parseText(try config.checkName(text, place), place) };
     }
 
@@ -81,13 +81,19 @@ pub fn selectImages(set: *const path.Set, event: *const Event, visitor: anytype,
     inline for (.{ Image.before, Image.after }) |which| {
         if (event.image(which)) |document| {
             visitor.begin(which);
-            try select(set, document, @tagName(which), visitor, context);
+            try select(set, document, @tagName(which), .of(visitor), context);
         }
     }
 }
 
 /// Follow paths through one document. `name` is what failures call it.
-pub fn select(set: *const path.Set, document: []const u8, name: []const u8, visitor: anytype, context: *Context) Error!void {
+pub noinline fn select(
+    set: *const path.Set,
+    document: []const u8,
+    name: []const u8,
+    visitor: path.Visitor,
+    context: *Context,
+) Error!void {
     var scanner = json.Scanner{ .text = document };
     set.select(&scanner, visitor) catch |problem| return context.failJson(problem, &scanner, name);
 }

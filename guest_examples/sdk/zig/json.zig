@@ -20,7 +20,7 @@ pub const String = struct {
 
     /// Whether the decoded text is equal to `text`.
     pub fn equals(self: String, text: []const u8) bool {
-        if (!self.escaped) return std.mem.eql(u8, self.raw, text);
+        if (!self.escaped) return utf8.same(self.raw, text);
         var rest = text;
         var characters = Characters{ .raw = self.raw };
         while (characters.next()) |char| {
@@ -113,39 +113,36 @@ pub const Scanner = struct {
 
     /// Move to the next child's value; false, and behind the container, when there is none. The child must then be
     /// read or skipped.
-    pub inline fn next(self: *Scanner, children: *Children) Error!bool {
+    pub fn next(self: *Scanner, children: *Children) Error!bool {
+        // The place is kept in a local variable: this and `string` are where a guest spends its time.
+        const text = self.text;
+        var slot = self.at;
+        var at = spaceEnd(text, slot);
+        const separator = byteAt(text, at);
         const closing: u8 = if (children.is_object) '}' else ']';
+        if (separator == closing) {
+            self.at = at + 1;
+            self.depth -= 1;
+            return false;
+        }
         if (children.is_first) {
             children.is_first = false;
-            children.slot = self.at;
-            self.skipSpace();
-            if (self.peek() == closing) {
-                self.at += 1;
-                self.depth -= 1;
-                return false;
-            }
         } else {
-            self.skipSpace();
-            const separator = self.peek();
-            if (separator == closing) {
-                self.at += 1;
-                self.depth -= 1;
-                return false;
-            }
-            if (separator != ',') return self.fail(self.at);
-            self.at += 1;
-            children.slot = self.at;
-            self.skipSpace();
+            if (separator != ',') return self.fail(at);
+            slot = at + 1;
+            at = spaceEnd(text, slot);
         }
+        children.slot = slot;
         if (children.is_object) {
-            children.key_start = self.at;
+            self.at = at;
             try self.string();
-            children.key = .{ .raw = self.text[children.key_start + 1 .. self.at - 1], .escaped = self.escaped };
-            self.skipSpace();
-            if (self.peek() != ':') return self.fail(self.at);
-            self.at += 1;
-            self.skipSpace();
+            children.key_start = at;
+            children.key = .{ .raw = text[at + 1 .. self.at - 1], .escaped = self.escaped };
+            at = spaceEnd(text, self.at);
+            if (byteAt(text, at) != ':') return self.fail(at);
+            at = spaceEnd(text, at + 1);
         }
+        self.at = at;
         return true;
     }
 
@@ -187,23 +184,12 @@ pub const Scanner = struct {
         }
     }
 
-    pub inline fn skipSpace(self: *Scanner) void {
-        // Most documents have none: one comparison decides.
-        if (self.at < self.text.len and self.text[self.at] > ' ') return;
-        self.skipSpaces();
-    }
-
-    fn skipSpaces(self: *Scanner) void {
-        while (self.at < self.text.len) : (self.at += 1) {
-            switch (self.text[self.at]) {
-                ' ', '\t', '\n', '\r' => {},
-                else => return,
-            }
-        }
+    pub fn skipSpace(self: *Scanner) void {
+        self.at = spaceEnd(self.text, self.at);
     }
 
     /// Move behind the string at hand.
-    fn string(self: *Scanner) Error!void {
+    inline fn string(self: *Scanner) Error!void {
         const text = self.text;
         const quote = self.at;
         if (quote >= text.len or text[quote] != '"') return self.fail(quote);
@@ -256,28 +242,24 @@ pub const Scanner = struct {
     }
 
     fn number(self: *Scanner) Error!void {
-        const start = self.at;
-        if (self.peek() == '-') self.at += 1;
-        if (self.peek() == '0') {
-            self.at += 1;
-        } else {
-            try self.digits(start);
+        const text = self.text;
+        var at = self.at;
+        if (byteAt(text, at) == '-') at += 1;
+        at = if (byteAt(text, at) == '0') at + 1 else try self.digits(at);
+        if (byteAt(text, at) == '.') at = try self.digits(at + 1);
+        if (byteAt(text, at) | 0x20 == 'e') {
+            at += 1;
+            if (byteAt(text, at) == '+' or byteAt(text, at) == '-') at += 1;
+            at = try self.digits(at);
         }
-        if (self.peek() == '.') {
-            self.at += 1;
-            try self.digits(start);
-        }
-        if (self.peek() == 'e' or self.peek() == 'E') {
-            self.at += 1;
-            if (self.peek() == '+' or self.peek() == '-') self.at += 1;
-            try self.digits(start);
-        }
+        self.at = at;
     }
 
-    fn digits(self: *Scanner, number_start: usize) Error!void {
-        const start = self.at;
-        while (self.at < self.text.len and self.text[self.at] -% '0' < 10) self.at += 1;
-        if (self.at == start) return self.fail(number_start);
+    /// Where the digits from `start` on end; there must be one.
+    inline fn digits(self: *Scanner, start: usize) Error!usize {
+        var at = start;
+        while (byteAt(self.text, at) -% '0' < 10) at += 1;
+        return if (at == start) self.fail(self.at) else at;
     }
 
     fn fail(self: *Scanner, offset: usize) Error {
@@ -286,6 +268,27 @@ pub const Scanner = struct {
         return error.NotJson;
     }
 };
+
+/// The byte at a place, or 0 behind the end; no JSON text has a 0 where one is looked for.
+inline fn byteAt(text: []const u8, at: usize) u8 {
+    return if (at < text.len) text[at] else 0;
+}
+
+/// Where white space that begins at `at` ends. Most documents have none: one comparison decides.
+inline fn spaceEnd(text: []const u8, at: usize) usize {
+    return if (byteAt(text, at) > ' ') at else longSpaceEnd(text, at);
+}
+
+fn longSpaceEnd(text: []const u8, start: usize) usize {
+    var at = start;
+    while (at < text.len) : (at += 1) {
+        switch (text[at]) {
+            ' ', '\t', '\n', '\r' => {},
+            else => break,
+        }
+    }
+    return at;
+}
 
 /// Bytes of the escape that the text begins with (both halves of a surrogate pair); 0 if it is none.
 fn escapeLength(text: []const u8) usize {

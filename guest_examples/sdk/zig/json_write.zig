@@ -5,14 +5,14 @@ const memory = @import("memory.zig");
 const utf8 = @import("utf8.zig");
 
 /// Write a string with its quotes.
-pub fn string(out: *Buffer, text: []const u8) memory.Error!void {
+pub noinline fn string(out: *Buffer, text: []const u8) memory.Error!void {
     try out.byte('"');
     try escaped(out, text);
     try out.byte('"');
 }
 
 /// Write what stands between the quotes.
-pub fn escaped(out: *Buffer, text: []const u8) memory.Error!void {
+pub noinline fn escaped(out: *Buffer, text: []const u8) memory.Error!void {
     for (text) |byte| {
         switch (byte) {
             '"' => try out.append("\\\""),

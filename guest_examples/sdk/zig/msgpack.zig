@@ -7,7 +7,17 @@ const max_depth = 32;
 
 pub const Kind = enum { nil, boolean, integer, float, string, binary, list, map, other };
 
-const Head = struct { kind: Kind, payload: usize, count: usize = 0, end: usize = 0, number: i128 = 0 };
+/// An integer of either sign; 64 bits cannot hold all of both.
+pub const Integer = struct { is_negative: bool, magnitude: u64 };
+
+const Head = struct {
+    kind: Kind,
+    payload: usize,
+    count: usize = 0,
+    end: usize = 0,
+    number: u64 = 0,
+    is_negative: bool = false,
+};
 
 pub const Value = struct {
     bytes: []const u8,
@@ -27,9 +37,10 @@ pub const Value = struct {
         return if (found.kind == .binary) self.bytes[found.payload..found.end] else null;
     }
 
-    pub fn integer(self: Value) ?i128 {
+    pub fn integer(self: Value) ?Integer {
         const found = head(self.bytes, self.at).?;
-        return if (found.kind == .integer) found.number else null;
+        if (found.kind != .integer) return null;
+        return .{ .is_negative = found.is_negative, .magnitude = found.number };
     }
 
     pub fn boolean(self: Value) ?bool {
@@ -70,7 +81,7 @@ pub fn parse(bytes: []const u8) ?Value {
 }
 
 /// Where the value at `at` ends; null if it is malformed.
-fn check(bytes: []const u8, at: usize, depth: usize) ?usize {
+noinline fn check(bytes: []const u8, at: usize, depth: usize) ?usize {
     const found = head(bytes, at) orelse return null;
     if (found.kind != .list and found.kind != .map) {
         if (found.kind == .string and !utf8.isValid(bytes[found.payload..found.end])) return null;
@@ -84,12 +95,18 @@ fn check(bytes: []const u8, at: usize, depth: usize) ?usize {
     return end;
 }
 
-fn head(bytes: []const u8, at: usize) ?Head {
+noinline fn head(bytes: []const u8, at: usize) ?Head {
     if (at >= bytes.len) return null;
     const first = bytes[at];
     switch (first) {
         0x00...0x7f => return .{ .kind = .integer, .payload = at, .end = at + 1, .number = first },
-        0xe0...0xff => return .{ .kind = .integer, .payload = at, .end = at + 1, .number = @as(i8, @bitCast(first)) },
+        0xe0...0xff => return .{
+            .kind = .integer,
+            .payload = at,
+            .end = at + 1,
+            .number = @as(u64, 0x100) - first,
+            .is_negative = true,
+        },
         0x80...0x8f => return container(bytes, .map, at + 1, first & 0x0f),
         0x90...0x9f => return container(bytes, .list, at + 1, first & 0x0f),
         0xa0...0xbf => return span(bytes, .string, at + 1, first & 0x1f),
@@ -116,7 +133,7 @@ fn head(bytes: []const u8, at: usize) ?Head {
 }
 
 /// A big-endian number of 1, 2, 4 or 8 bytes, given as the power of two.
-fn number(bytes: []const u8, at: usize, power: u8) ?u64 {
+noinline fn number(bytes: []const u8, at: usize, power: u8) ?u64 {
     const len = @as(usize, 1) << @intCast(power);
     if (bytes.len - @min(at, bytes.len) < len) return null;
     var value: u64 = 0;
@@ -124,30 +141,33 @@ fn number(bytes: []const u8, at: usize, power: u8) ?u64 {
     return value;
 }
 
-fn unsigned(bytes: []const u8, at: usize, power: u8) ?Head {
+noinline fn unsigned(bytes: []const u8, at: usize, power: u8) ?Head {
     const value = number(bytes, at + 1, power) orelse return null;
     return .{ .kind = .integer, .payload = at, .end = at + 1 + (@as(usize, 1) << @intCast(power)), .number = value };
 }
 
 fn signed(bytes: []const u8, at: usize, power: u8) ?Head {
     var found = unsigned(bytes, at, power) orelse return null;
-    const bits = @as(u7, 8) << @intCast(power);
-    if (found.number >> (bits - 1) != 0) found.number -= @as(i128, 1) << bits;
+    const unused: u6 = @intCast(64 - (@as(u7, 8) << @intCast(power)));
+    // Moved to the top of 64 bits and back, the number has its sign.
+    const value = @as(i64, @bitCast(found.number << unused)) >> unused;
+    found.is_negative = value < 0;
+    found.number = @abs(value);
     return found;
 }
 
-fn container(bytes: []const u8, kind: Kind, payload: usize, count: u64) ?Head {
+noinline fn container(bytes: []const u8, kind: Kind, payload: usize, count: u64) ?Head {
     // Each entry takes at least a byte: a larger count is a lie.
     if (count > bytes.len) return null;
     return .{ .kind = kind, .payload = payload, .count = @intCast(count) };
 }
 
-fn span(bytes: []const u8, kind: Kind, payload: usize, len: u64) ?Head {
+noinline fn span(bytes: []const u8, kind: Kind, payload: usize, len: u64) ?Head {
     if (payload > bytes.len or len > bytes.len - payload) return null;
     return .{ .kind = kind, .payload = payload, .end = payload + @as(usize, @intCast(len)) };
 }
 
-fn sized(bytes: []const u8, kind: Kind, at: usize, power: u8, extra: u64) ?Head {
+noinline fn sized(bytes: []const u8, kind: Kind, at: usize, power: u8, extra: u64) ?Head {
     const len = number(bytes, at + 1, power) orelse return null;
     return span(bytes, kind, at + 1 + (@as(usize, 1) << @intCast(power)), len + extra);
 }

@@ -20,7 +20,7 @@ pub const Path = struct {
     }
 
     /// Split a text that has passed the checks of a name.
-    pub fn parseText(text: []const u8, place: *const config.Place) config.Error!Path {
+    pub noinline fn parseText(text: []const u8, place: *const config.Place) config.Error!Path {
         const segments = try memory.array(Segment, std.mem.count(u8, text, ".") + 1);
         const unescaped = try memory.allocate(text.len);
         var count: usize = 0;
@@ -67,6 +67,28 @@ pub const Path = struct {
     }
 };
 
+/// Whoever is shown the values that paths lead to: a pointer to anything with a method `found(bits, value)`, which is
+/// called with the paths that end at the value. One walk serves all of them, so that it is compiled once.
+pub const Visitor = struct {
+    target: *anyopaque,
+    found_by: *const fn (*anyopaque, Bits, json.Value) void,
+
+    pub fn of(target: anytype) Visitor {
+        const Target = @TypeOf(target);
+        const shown = struct {
+            fn found(pointer: *anyopaque, bits: Bits, value: json.Value) void {
+                const visitor: Target = @ptrCast(@alignCast(pointer));
+                visitor.found(bits, value);
+            }
+        };
+        return .{ .target = target, .found_by = shown.found };
+    }
+
+    fn found(self: Visitor, bits: Bits, value: json.Value) void {
+        self.found_by(self.target, bits, value);
+    }
+};
+
 /// Up to 64 paths. While a document is walked, a set of bits says which of them lead on from here.
 pub const Set = struct {
     paths: []const Path,
@@ -76,7 +98,7 @@ pub const Set = struct {
 
     const levels = config.max_name_bytes + 2;
 
-    pub fn init(paths: []const Path) Set {
+    pub noinline fn init(paths: []const Path) Set {
         var set = Set{ .paths = paths };
         for (paths, 0..) |path, index| {
             const bit = @as(Bits, 1) << @intCast(index);
@@ -111,14 +133,13 @@ pub const Set = struct {
     }
 
     /// Walk a whole document and show every value that a path leads to, in document order.
-    /// `visitor.found(bits, value)` is called with the paths that end at the value.
-    pub fn select(self: *const Set, scanner: *json.Scanner, visitor: anytype) json.Error!void {
+    pub fn select(self: *const Set, scanner: *json.Scanner, visitor: Visitor) json.Error!void {
         scanner.begin();
-        try self.walk(scanner, self.all(), 0, visitor);
+        try self.walk(scanner, self.all(), 0, &visitor);
         try scanner.finish();
     }
 
-    fn walk(self: *const Set, scanner: *json.Scanner, bits: Bits, level: usize, visitor: anytype) json.Error!void {
+    fn walk(self: *const Set, scanner: *json.Scanner, bits: Bits, level: usize, visitor: *const Visitor) json.Error!void {
         const ended = bits & self.ending[level];
         const deeper = bits & ~ended;
         if (deeper == 0) {
@@ -141,7 +162,8 @@ pub const Set = struct {
         }
         var children = try scanner.enter();
         while (try scanner.next(&children)) {
-            try self.walk(scanner, self.step(deeper, level, &children), level + 1, visitor);
+            const led = self.step(deeper, level, &children);
+            if (led == 0) try scanner.skip() else try self.walk(scanner, led, level + 1, visitor);
         }
     }
 };

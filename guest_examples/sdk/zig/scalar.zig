@@ -15,7 +15,7 @@ pub const Scalar = struct {
     text: []const u8,
 
     /// Fractions are given as `{"decimal": "12.5"}`, because a binary float is not exact.
-    pub fn parse(item: config.Item) config.Error!Scalar {
+    pub noinline fn parse(item: config.Item) config.Error!Scalar {
         switch (item.value.kind()) {
             .nil => return .{ .kind = .null, .text = "null" },
             .boolean => return .{ .kind = .boolean, .text = if (item.value.boolean().?) "true" else "false" },
@@ -54,10 +54,10 @@ pub const Scalar = struct {
     }
 };
 
-fn integerText(number: i128) memory.Error![]const u8 {
+fn integerText(number: msgpack.Integer) memory.Error![]const u8 {
     var text = try Buffer.init(24);
-    if (number < 0) try text.byte('-');
-    try text.decimal(@intCast(@abs(number)));
+    if (number.is_negative) try text.byte('-');
+    try text.decimal(number.magnitude);
     return text.finish();
 }
 

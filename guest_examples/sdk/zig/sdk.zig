@@ -9,8 +9,6 @@
 //!
 //! See README.md.
 
-const std = @import("std");
-
 pub const attributes = @import("attributes.zig");
 pub const config = @import("config.zig");
 pub const decimal = @import("decimal.zig");
@@ -45,14 +43,7 @@ pub const Answer = union(enum) {
 };
 
 /// A safety check that fails ends the call; the message becomes part of the event's failure.
-pub const panic = std.debug.FullPanic(onPanic);
-
-fn onPanic(message: []const u8, first_trace_address: ?usize) noreturn {
-    @branchHint(.cold);
-    _ = first_trace_address;
-    host.log(.err, message);
-    @trap();
-}
+pub const panic = @import("panic.zig");
 
 /// Define the exports of the contract for a guest.
 pub fn exportGuest(comptime Guest: type) void {

@@ -1,5 +1,7 @@
 //! UTF-8 and vectors: how far a text is plain, and whether a sequence is well formed.
 
+const std = @import("std");
+
 const Vector = @Vector(16, u8);
 const Signed = @Vector(16, i8);
 
@@ -17,6 +19,16 @@ pub inline fn plainRun(text: []const u8, at: usize) usize {
         if (found != 0) return run + @ctz(found);
     }
     return run;
+}
+
+/// Whether two texts are equal. Short ones are compared as one vector, what lies behind them masked out.
+pub inline fn same(a: []const u8, b: []const u8) bool {
+    if (a.len != b.len) return false;
+    if (a.len > 16) return std.mem.eql(u8, a, b);
+    const left: Vector = @as(*align(1) const Vector, @ptrCast(a.ptr)).*;
+    const right: Vector = @as(*align(1) const Vector, @ptrCast(b.ptr)).*;
+    const different: u16 = @bitCast(left != right);
+    return @ctz(different) >= a.len;
 }
 
 /// Length of the well-formed sequence that the text begins with; 0 if there is none. The text is not empty.

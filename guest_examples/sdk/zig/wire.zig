@@ -25,7 +25,12 @@ pub const Reader = struct {
     tag_start: usize = 0,
 
     /// The next field, or null at the end.
-    pub inline fn next(self: *Reader) Error!?Span {
+    pub noinline fn next(self: *Reader) Error!?Span {
+        return self.nextInline();
+    }
+
+    /// The same, for the one loop that every event goes through.
+    pub inline fn nextInline(self: *Reader) Error!?Span {
         if (self.at >= self.bytes.len) return null;
         self.tag_start = self.at;
         const tag = try self.varint(5);
@@ -60,7 +65,7 @@ pub const Reader = struct {
         return self.longVarint(max_bytes);
     }
 
-    fn longVarint(self: *Reader, max_bytes: usize) Error!u64 {
+    noinline fn longVarint(self: *Reader, max_bytes: usize) Error!u64 {
         var value: u64 = 0;
         var shift: u32 = 0;
         for (0..max_bytes) |_| {
