@@ -9,6 +9,12 @@ from wasm_host.cli.misuse import OneLineGroup
 _COMMANDS = {
     "test": "wasm_host.cli.test",
     "inspect": "wasm_host.cli.inspect",
+    "run": "wasm_host.cli.run",
+    "bench": "wasm_host.cli.bench",
+    "new": "wasm_host.cli.new",
+    "build": "wasm_host.cli.build",
+    "spark": "wasm_host.cli.spark",
+    "demo": "wasm_host.cli.demo",
     "sign": "wasm_host.cli.sign",
     "verify": "wasm_host.cli.verify",
     "completion": "wasm_host.cli.completion",

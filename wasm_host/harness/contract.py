@@ -70,7 +70,7 @@ def check_version(subject: Subject, section: Section) -> None:
 
 def inspect(subject: Subject) -> ModuleFacts:
     """The module's facts with all reasons for a refusal; nothing of it is run."""
-    facts = facts_of(subject.wasm, subject.path, subject.limits, wasi=subject.wasi)
+    facts = facts_of(subject.wasm, subject.path)
     refusal = admission_refusal(subject.wasm, subject.limits, wasi=subject.wasi)
     if refusal is None:
         return facts

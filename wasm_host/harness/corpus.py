@@ -12,6 +12,7 @@ from wasm_host.harness.subject import Trial
 from wasm_host.strategies import events
 
 _SWEPT_LENGTHS = 1_600
+_OPERATION_NAMES = tuple(Operation.keys())
 _UNKNOWN_FIELDS = b"\x80\x7d\x05" + b"\x8a\x7d\x05extra" + b"\x95\x7d\x01\x02\x03\x04"
 """Fields 2000, 2001 and 2002, of a newer writer: a number, bytes and 32 bits."""
 
@@ -87,7 +88,7 @@ def sized_event(size: int) -> bytes:
 def _odd_shapes() -> list[bytes]:
     row = b'{"id":1,"email":"a@example.com"}'
     # Not the event without any field: it has no bytes, and no bytes is no answer (SPEC.md 6.3).
-    events = [Event(op=name, table="users") for name in Operation.keys()]
+    events = [Event(op=name, table="users") for name in _OPERATION_NAMES]
     events += [
         Event(op=Operation.UPDATE, table="users", before=row, after=row, ts=2**64 - 1, envelope_version=2**32 - 1)
     ]
@@ -102,7 +103,8 @@ def _odd_images() -> list[bytes]:
     deep = 2_000
     images = [
         b"", b" ", b"null", b"0", b'""', b"[]", b"{}", b"{", b'{"a":', b'{"a":1}}', b"[1,]", b"\xff\xfe", b'"\\ud800"',
-        b"\xef\xbb\xbf{}", b'{"id":1e400}', b'{"id":-0.0}', b'{"id":9007199254740993}', b'{"a":1,"a":2}', b'{"":{"":[]}}',
+        b"\xef\xbb\xbf{}", b'{"id":1e400}', b'{"id":-0.0}', b'{"id":9007199254740993}', b'{"a":1,"a":2}',
+        b'{"":{"":[]}}',
         b"[" * deep + b"]" * deep, b'{"a":' * deep + b"1" + b"}" * deep, b'{"email":"' + b"x" * 200_000 + b'"}',
         json.dumps({f"column_{number}": number for number in range(2_000)}).encode(),
         json.dumps({"note": "😀\u0000\u2028é" * 50, "k\u0001": "\\\""}).encode(),

@@ -65,7 +65,7 @@ def outline_of(wasm: bytes) -> Outline | None:
         return Outline()
 
 
-def facts_of(wasm: bytes, path: Path | None, limits: Limits, *, wasi: bool) -> ModuleFacts:
+def facts_of(wasm: bytes, path: Path | None) -> ModuleFacts:
     """Gather the facts, without the reasons for a refusal (the contract section finds those)."""
     outline = outline_of(wasm)
     facts = ModuleFacts(

@@ -1,7 +1,7 @@
 """Events with secrets in them: random values planted at the paths that must be masked, everywhere a row can be.
 
 Both images, every operation, every attribute that repeats row values (SPEC.md 7.3), escaped keys and values, duplicate
-keys, arrays, numbers, whole objects, and images that break off behind the value, where a careless guest quotes its input.
+keys, arrays, numbers, whole objects, and images that break off behind the value, where careless guests quote them.
 """
 
 import json

@@ -1,19 +1,19 @@
 """Section 4: what must hold for every event, tried on generated and on odd ones.
 
-Each property looks at all events in bulk, inside WebAssembly, which is quick; where one breaks, the event is made smaller
-with the same judgement on single events, and kept as a case.
+Each property looks at all events in bulk, inside WebAssembly, which is quick; where one breaks, the event is made
+smaller with the same judgement on single events, and kept as a case.
 """
 
 from collections.abc import Callable, Sequence
 
 from wasm_host.dialects.protobuf_v1 import ProtobufV1
 from wasm_host.guest import Guest
-from wasm_host.harness.probe import Probe, Violation
 from wasm_host.harness.corpus import Corpus, with_unknown_fields
 from wasm_host.harness.difference import differences
 from wasm_host.harness.event_rules import lost_key, lost_unknown_fields
 from wasm_host.harness.memory_level import check_memory_level
 from wasm_host.harness.outcome import Outcome, outcomes_of, run_all, run_one
+from wasm_host.harness.probe import Probe, Violation
 from wasm_host.harness.report import Section
 from wasm_host.harness.subject import Subject, Trial
 
@@ -82,7 +82,7 @@ class _Properties:
         if not getattr(outcome, kind):
             return None
         return Violation(
-            outcome.message or outcome.describe(), ("any answer: keep, change, several, drop, or fail (kind 2)",)
+            outcome.message or outcome.describe(), ("expected: any answer (keep, change, several, drop, or failure of kind 2)",)
         )
 
     def _settle(

@@ -32,7 +32,7 @@ def run_harness(subject: Subject, trial: Trial, *, progress: Progress | None = N
     """
     started = time.perf_counter()
     report = Report(
-        facts_of(subject.wasm, subject.path, subject.limits, wasi=subject.wasi),
+        facts_of(subject.wasm, subject.path),
         seed=trial.seed,
         examples=trial.examples,
         versions={name: version(name) for name in ("wasm-host", "wasmtime", "hypothesis")},

@@ -1,7 +1,7 @@
 """Make a failing event smaller while it still fails: what a person can read at a glance.
 
-It starts from the event itself, whatever it came from (hypothesis, a sweep of odd events, somebody's case), drops fields,
-members and characters, and keeps what still fails. Bounded by tries and by time, because a guest may be slow.
+It starts from the event itself, whatever it came from (hypothesis, a sweep of odd events, somebody's case), drops
+fields, members and characters, and keeps what still fails. Bounded by tries and by time, because a guest may be slow.
 """
 
 import json

@@ -74,7 +74,8 @@ def _finding(finding: Finding) -> str:
     )
     if finding.differences:
         rows = "".join(
-            f'<tr><td><code>{escape(item.path)}</code></td><td class="expected"><code>{_or_absent(item.expected)}</code></td>'
+            f"<tr><td><code>{escape(item.path)}</code></td>"
+            f'<td class="expected"><code>{_or_absent(item.expected)}</code></td>'
             f'<td class="seen"><code>{_or_absent(item.seen)}</code></td></tr>'
             for item in finding.differences
         )
@@ -97,7 +98,7 @@ def _section(section: Section) -> str:
     else:
         words = f"{section.count} checks · {short_seconds(section.seconds)}"
         is_open = " open" if section.status == "fail" else ""
-        body = f'<details{is_open}><summary>checks</summary><ul class="checks">{checks}</ul></details>'
+        body = f'<details{is_open}><summary>every check</summary><ul class="checks">{checks}</ul></details>'
     return (
         f'<section class="part {section.status}" id="{section.name}"><header><span class="sign">'
         f'{_SIGNS[section.status]}</span><b>{section.name}</b><span class="soft">{escape(words)}</span></header>'
