@@ -100,6 +100,7 @@ _WRITTEN_BY_DRIVER = (
     "abort_line",
     "abort_column",
     "touched_metrics",
+    "pending_counts",
     "metrics_seen",
     "metrics_lost",
     "metrics_lost_mark",

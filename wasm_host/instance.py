@@ -123,6 +123,10 @@ class GuestInstance:
         if status is not StartStatus.READY:
             raise startup_error(status, self.recipe, self.state, self.last_line())
         self.state.running = 1
+        # What it said so far belongs to no event, and is kept whatever becomes of the first one.
+        self.state.log_mark = self.state.log_bytes
+        self.state.log_lines_lost_mark = self.state.log_lines_lost
+        self.state.metrics_lost_mark = self.state.metrics_lost
 
     def _confirm_pages(self) -> int:
         """From which size of memory on a guest's own failure may be a full memory (see emit.wat).

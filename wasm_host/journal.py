@@ -66,6 +66,7 @@ class Journal:
         self.log_lines_lost += state.log_lines_lost
         self.metrics_lost += state.metrics_lost
         state.log_lines_lost = state.metrics_lost = 0
+        state.log_lines_lost_mark = state.metrics_lost_mark = 0
         if state.metrics_seen:
             self._take_metrics(instance)
 
@@ -82,12 +83,14 @@ class Journal:
         table_bytes = METRIC_SLOTS * METRIC_SLOT_BYTES
         table = instance.home.read(instance.home.layout.metrics, table_bytes)
         for at in range(0, table_bytes, METRIC_SLOT_BYTES):
-            used, name_bytes, total, _ = _SLOT.unpack_from(table, at)
+            used, name_bytes, total, pending = _SLOT.unpack_from(table, at)
+            if instance.state.pending_counts:
+                total += pending  # fuel ran out behind the event, while its metrics were being added up
             if used and total:
                 raw = table[at + METRIC_NAME_OFFSET :][:name_bytes]
                 self._add_metric(clean_text(raw, max_bytes=len(raw)), total)
         ctypes.memset(instance.home.address_of(instance.home.layout.metrics), 0, table_bytes)
-        instance.state.metrics_seen = 0
+        instance.state.metrics_seen = instance.state.touched_metrics = instance.state.pending_counts = 0
 
     def _add_metric(self, name: str, total: int) -> None:
         # Each instance has a table of its own, so the bound on names must be held for the whole batch here.

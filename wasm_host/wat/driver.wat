@@ -126,31 +126,29 @@
   (local.set $answer (call $transform (local.get $ptr) (local.get $len)))
   (call $settle (local.get $answer) (local.get $ptr) (local.get $len)))
 
-;; Runs events [index, count) of the chunk that lies in the staging memory. Returns 0 when the chunk is done, 1 when
-;; the output is full, 2 when event `index` failed with `failure_code`.
+;; Runs events [index, count) of the chunk that lies in the staging memory. Returns 0 when they are done, 1 when the
+;; output is full, 2 when event `index` failed with `failure_code`.
+;;
+;; Fuel can run out in the driver as well as in the guest: at the entry of a function and at the head of a loop. So an
+;; event becomes settled in one block of plain stores, which has neither. A run that ends before it has not seen the
+;; event; a run that ends behind it goes on with the next one.
 (func (export "run") (result i32)
   (local $i i32) (local $count i32) (local $at i32) (local $status i32)
   (local.set $i (i32.load $staging offset=@index (i32.const 0)))
   (local.set $count (i32.load $staging offset=@count (i32.const 0)))
-  (if (i32.load $staging offset=@answer_waits (i32.const 0))
-    (then
-      (i32.store $staging offset=@answer_waits (i32.const 0) (i32.const 0))
-      (local.set $status (call $emit_answer))
-      (if (local.get $status) (then (return (local.get $status))))
-      (call $commit_metrics)
-      (local.set $i (i32.add (local.get $i) (i32.const 1)))))
   (block $done
     (loop $next
       (br_if $done (i32.ge_u (local.get $i) (local.get $count)))
-      (i32.store $staging offset=@index (i32.const 0) (local.get $i))
-      ;; Where the journal stands, so that what an event said can be taken back when it is tried again.
-      (i32.store $staging offset=@log_mark (i32.const 0) (i32.load $staging offset=@log_bytes (i32.const 0)))
-      (i32.store $staging offset=@log_lines_lost_mark (i32.const 0)
-        (i32.load $staging offset=@log_lines_lost (i32.const 0)))
-      (i32.store $staging offset=@metrics_lost_mark (i32.const 0)
-        (i32.load $staging offset=@metrics_lost (i32.const 0)))
-      (i32.store $staging offset=@last_line_bytes (i32.const 0) (i32.const 0))
+      (global.set $next_output_events (i32.load $staging offset=@output_events (i32.const 0)))
+      (global.set $next_output_bytes (i32.load $staging offset=@output_bytes (i32.const 0)))
+      (global.set $next_failure_bytes (i32.load $staging offset=@failure_bytes (i32.const 0)))
       (block $ended
+        (if (i32.load $staging offset=@answer_waits (i32.const 0))
+          (then
+            (i32.store $staging offset=@answer_waits (i32.const 0) (i32.const 0))
+            (local.set $status (call $emit_answer))
+            (br $ended)))
+        (i32.store $staging offset=@last_line_bytes (i32.const 0) (i32.const 0))
         (if (i32.load $staging offset=@validity_address (i32.const 0))
           (then
             (if (call $is_null (local.get $i))
@@ -166,8 +164,20 @@
             (i32.add (i32.load $staging offset=@input_address (i32.const 0)) (i32.load $staging (local.get $at)))
             (i32.sub (i32.load $staging offset=4 (local.get $at)) (i32.load $staging (local.get $at))))))
       (if (local.get $status) (then (return (local.get $status))))
-      (if (i32.load $staging offset=@touched_metrics (i32.const 0)) (then (call $commit_metrics)))
+      ;; Settled: its output counts, and what it said can no longer be taken back.
       (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (i32.store $staging offset=@index (i32.const 0) (local.get $i))
+      (i32.store $staging offset=@output_events (i32.const 0) (global.get $next_output_events))
+      (i32.store $staging offset=@output_bytes (i32.const 0) (global.get $next_output_bytes))
+      (i32.store $staging offset=@failure_bytes (i32.const 0) (global.get $next_failure_bytes))
+      (i32.store $staging offset=@log_mark (i32.const 0) (i32.load $staging offset=@log_bytes (i32.const 0)))
+      (i32.store $staging offset=@log_lines_lost_mark (i32.const 0)
+        (i32.load $staging offset=@log_lines_lost (i32.const 0)))
+      (i32.store $staging offset=@metrics_lost_mark (i32.const 0)
+        (i32.load $staging offset=@metrics_lost (i32.const 0)))
+      (i32.store $staging offset=@pending_counts (i32.const 0)
+        (i32.load $staging offset=@touched_metrics (i32.const 0)))
+      ;; This one has a loop; should it be cut short, the host adds up the rest because of `pending_counts`.
+      (if (i32.load $staging offset=@touched_metrics (i32.const 0)) (then (call $commit_metrics)))
       (br $next)))
-  (i32.store $staging offset=@index (i32.const 0) (local.get $count))
   (i32.const 0))

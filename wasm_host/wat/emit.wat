@@ -1,23 +1,27 @@
 ;; From an answer in the guest's memory to rows in the output.
 ;;
 ;; The answer under way is in the state block (answer_*), so that a run which ends for want of room can go on with it.
-;; Nothing counts until $commit: output_events and output_bytes are written there and only there, after the guest has
+;; Nothing counts yet: what the output will be is put into the globals below, and `run` makes it count when the guest has
 ;; taken its block back, because a trap in `dealloc` fails the event like any other trap.
 ;; Each function returns 0 (went well), 1 (no room: the host drains the output and runs on) or 2 (the event failed).
+
+(global $next_output_events (mut i32) (i32.const 0))
+(global $next_output_bytes (mut i32) (i32.const 0))
+(global $next_failure_bytes (mut i32) (i32.const 0))
 
 (func $no_room (param $bytes i32) (result i32)
   (i32.store $staging offset=@answer_waits (i32.const 0) (i32.const 1))
   (i32.store $staging offset=@bytes_wanted (i32.const 0) (local.get $bytes))
   (i32.const 1))
 
-;; Gives the answer's block back to the guest and makes its output count.
-(func $commit (param $events i32) (param $bytes i32) (result i32)
+;; Gives the answer's block back to the guest and notes what its output will be.
+(func $finish (param $events i32) (param $bytes i32) (result i32)
   (i32.store $staging offset=@stage (i32.const 0) (i32.const 4))
   (call $dealloc
     (i32.load $staging offset=@answer_ptr (i32.const 0))
     (i32.load $staging offset=@answer_block_bytes (i32.const 0)))
-  (i32.store $staging offset=@output_events (i32.const 0) (local.get $events))
-  (i32.store $staging offset=@output_bytes (i32.const 0) (local.get $bytes))
+  (global.set $next_output_events (local.get $events))
+  (global.set $next_output_bytes (local.get $bytes))
   (i32.const 0))
 
 ;; Writes the n-th output's row and end. The arrays are what Arrow wants: ends are the offsets from the second on.
@@ -49,7 +53,7 @@
   (if (i32.eqz (call $is_output_valid (local.get $at) (local.get $len)))
     (then (return (call $fail (i32.const 10)))))
   (call $write_entry (local.get $n) (call $current_row) (i32.add (local.get $used) (local.get $len)))
-  (call $commit (i32.add (local.get $n) (i32.const 1)) (i32.add (local.get $used) (local.get $len))))
+  (call $finish (i32.add (local.get $n) (i32.const 1)) (i32.add (local.get $used) (local.get $len))))
 
 ;; Kind 1: several events, each behind its length as a varint. The stream is copied out whole and then closed up in
 ;; place, so that the output holds the events without their prefixes.
@@ -92,7 +96,7 @@
       (call $write_entry (local.get $n) (local.get $row) (i32.sub (local.get $to) (local.get $base)))
       (local.set $n (i32.add (local.get $n) (i32.const 1)))
       (br $next)))
-  (call $commit (local.get $n) (i32.sub (local.get $to) (local.get $base))))
+  (call $finish (local.get $n) (i32.sub (local.get $to) (local.get $base))))
 
 ;; Kind 2: the guest fails the event itself and goes on. A record in the failure buffer: row (i32), bytes of the whole
 ;; message (i32), bytes stored (i32), the bytes.
@@ -127,8 +131,7 @@
   (if (local.get $len)
     (then
       (call $dealloc (local.get $ptr) (i32.load $staging offset=@answer_block_bytes (i32.const 0)))))
-  (i32.store $staging offset=@failure_bytes (i32.const 0)
-    (i32.add (local.get $used) (i32.add (i32.const 12) (local.get $kept))))
+  (global.set $next_failure_bytes (i32.add (local.get $used) (i32.add (i32.const 12) (local.get $kept))))
   (i32.const 0))
 
 ;; A null goes through untouched: the sign bit of its row says so.
@@ -143,7 +146,7 @@
     (local.get $n)
     (i32.or (call $current_row) (i32.const 0x80000000))
     (i32.load $staging offset=@output_bytes (i32.const 0)))
-  (i32.store $staging offset=@output_events (i32.const 0) (i32.add (local.get $n) (i32.const 1)))
+  (global.set $next_output_events (i32.add (local.get $n) (i32.const 1)))
   (i32.const 0))
 
 (func $emit_answer (result i32)

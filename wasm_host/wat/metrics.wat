@@ -98,7 +98,7 @@
   (if (i32.eqz (local.get $slot)) (then (return (i64.const 0))))
   (i64.load $staging offset=16 (local.get $slot)))
 
-;; Moves what this event recorded from `pending` to `total`.
+;; Moves what this event recorded from `pending` to `total`, each slot in one go.
 (func $commit_metrics
   (local $slot i32)
   (local.set $slot (i32.load $staging offset=@touched_metrics (i32.const 0)))
@@ -111,4 +111,5 @@
       (i32.store $staging offset=28 (local.get $slot) (i32.const 0))
       (local.set $slot (i32.load $staging offset=24 (local.get $slot)))
       (br $next)))
-  (i32.store $staging offset=@touched_metrics (i32.const 0) (i32.const 0)))
+  (i32.store $staging offset=@touched_metrics (i32.const 0) (i32.const 0))
+  (i32.store $staging offset=@pending_counts (i32.const 0) (i32.const 0)))
