@@ -1,4 +1,4 @@
-"""The C and Rust SDKs where no example leads: fields set, removed and inserted, and each of the four answers.
+"""The C, Rust and Zig SDKs where no example leads: fields set, removed and inserted, and each of the four answers.
 
 A probe guest in each language edits an event as its configuration says; a plain model of `sdk/SEMANTICS.md` section 1
 says what must come out.
@@ -18,7 +18,7 @@ from guest_examples.toolchains import EXAMPLES, find_toolchains
 pytestmark = pytest.mark.toolchain
 
 SOURCES = Path(__file__).parent / "sdk_probe"
-EXTENSIONS = {"c": "c", "rust": "rs"}
+EXTENSIONS = {"c": "c", "rust": "rs", "zig": "zig"}
 NUMBERS = (3, 5, 11, 12)
 PRESENT_WHEN_EMPTY = (1, 2, 6)
 KNOWN = {**dict.fromkeys((*range(1, 15), 1000), 2), **dict.fromkeys(NUMBERS, 0)}
