@@ -21,6 +21,7 @@ from wasm_host.errors import (
     MemoryLimitError,
     ModuleTooLargeError,
 )
+from wasm_host.guest_text import clean_text
 from wasm_host.limits import WASM_PAGE_BYTES, Limits
 from wasm_host.module import CompiledModule, compile_wasm
 from wasm_host.traps import first_line
@@ -120,7 +121,8 @@ def _validation_reason(error: wasmtime.WasmtimeError) -> str:
     # wasmtime puts the cause below "Caused by:"; the headline alone only says that validation failed.
     causes = [line.split(":", 1)[-1].strip() if line[:1].isdigit() else line for line in lines[1:]]
     causes = [cause for cause in causes if cause != "Caused by:"]
-    return " / ".join([first_line(error), *causes])[:400]
+    # The validator quotes names out of the module, and those are its author's.
+    return clean_text(" / ".join([first_line(error), *causes]).encode(), max_bytes=400)
 
 
 def _signature(type_: wasmtime.FuncType) -> Signature:
