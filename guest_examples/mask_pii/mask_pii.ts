@@ -132,9 +132,7 @@ function mask(field: Field, image: Span): void {
   const all: u64 = rules.length == 64 ? u64.MAX_VALUE : ((<u64>1 << rules.length) - 1);
   walk(root(image), 0, all, byDefault);
   const masked = splice.finish();
-  // An earlier occurrence of the image, which no reader looks at, must not carry on what is hidden in the last.
   if (masked != 0) event.setBytes(field, masked);
-  else if (event.count(field) > 1) event.setBytes(field, image);
 }
 
 /** Masks a value and all below it, and gives where it ends. `alive`: the rules whose first segments led here. */

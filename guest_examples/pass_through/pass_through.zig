@@ -11,8 +11,7 @@ pub fn configure(item: sdk.config.Item) sdk.config.Error!void {
     _ = try item.map(&.{});
 }
 
-pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer {
-    _ = event;
-    _ = context;
+pub fn transformBytes(bytes: []const u8) sdk.Error!sdk.Answer {
+    _ = bytes;
     return .keep;
 }

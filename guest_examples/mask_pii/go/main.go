@@ -125,8 +125,7 @@ func (m *masker) mask(event *wasmhost.Event, field wasmhost.Field) {
 	m.splice.Begin(m.document)
 	m.walk(m.document.Root(), 0, 1<<len(rules)-1, byDefault)
 	text, changed := m.splice.Finish()
-	// An earlier occurrence of the image, which no reader looks at, must not carry on what is hidden in the last.
-	if changed || event.Count(field) > 1 {
+	if changed {
 		event.SetBytes(field, text)
 	}
 }

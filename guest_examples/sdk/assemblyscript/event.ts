@@ -91,8 +91,15 @@ export namespace event {
       store<u64>(found + (number << 3), reader.value);
       store<u32>(counts + (number << 2), load<u32>(counts + (number << 2)) + 1);
     }
+    keepLastImage(Field.Before);
+    keepLastImage(Field.After);
     if (reader.isBroken) failure = `not an Event at byte ${reader.offset}`;
     return !reader.isBroken;
+  }
+
+  /** Guests look into the last occurrence of an image only, so the others must not go on. */
+  function keepLastImage(field: Field): void {
+    if (count(field) > 1) edit(field, Edit.Replace, bytes(field));
   }
 
   /** The answer for an event that could not be read. */

@@ -1272,12 +1272,21 @@ static bool wh_find_attribute(const wh_event *event, wh_bytes key, wh_bytes *val
 
 typedef uint64_t wh_answer; // what `transform` returns
 
+static wh_answer wh_keep_last_images(const wh_event *event);
+
+// Whether an image stands there more than once. Guests look into the last one only, so the others must not go on.
+static inline bool wh_repeats_image(const wh_event *event) {
+    return event->repeated & (1u << WH_BEFORE | 1u << WH_AFTER);
+}
+
 static inline wh_answer wh_pack(uint64_t kind, wh_bytes bytes) {
     return kind << 62 | (uint64_t)(uint32_t)(uintptr_t)bytes.at << 32 | bytes.size;
 }
 
-// The event goes on as it came: its block is handed back.
-static inline wh_answer wh_keep(const wh_event *event) { return wh_pack(0, event->bytes); }
+// The event goes on as it came: its block is handed back. (Earlier occurrences of an image do not go on.)
+static inline wh_answer wh_keep(const wh_event *event) {
+    return wh_repeats_image(event) ? wh_keep_last_images(event) : wh_pack(0, event->bytes);
+}
 
 // The event is filtered out.
 static inline wh_answer wh_drop(void) { return 0; }
@@ -1471,9 +1480,20 @@ static bool wh_is_replacing(const wh_event *event, const wh_change *change) {
     return !change->removed_attribute_count;
 }
 
+// Sets each image that stands there more than once to its last occurrence, unless the change has it already.
+WH_COLD static void wh_set_last_images(const wh_event *event, wh_change *change) {
+    for (uint32_t number = WH_BEFORE; number <= WH_AFTER; number++) {
+        bool is_changed = false;
+        for (uint32_t slot = 0; slot < change->count; slot++) is_changed |= change->fields[slot].number == number;
+        if (is_changed || !(event->repeated >> number & 1)) continue;
+        wh_set(change, number, number == WH_BEFORE ? event->before : event->after);
+    }
+}
+
 // Writes the event with its changes. A field takes the place of its last occurrence; one that was absent goes before
 // the first known field with a higher number, or behind the last known one. Everything else keeps bytes and order.
 static void wh_put_changed(wh_buffer *out, const wh_event *event, wh_change *change) {
+    if (wh_repeats_image(event)) wh_set_last_images(event, change);
     if (wh_is_replacing(event, change)) {
         wh_put_replaced(out, event, change);
         return;
@@ -1505,11 +1525,16 @@ static void wh_put_changed(wh_buffer *out, const wh_event *event, wh_change *cha
 
 // The event goes on with its changes; without any, as it came.
 static wh_answer wh_changed(const wh_event *event, wh_change *change) {
-    if (!change->count && !change->removed_attribute_count) return wh_keep(event);
+    if (!change->count && !change->removed_attribute_count && !wh_repeats_image(event)) return wh_keep(event);
     wh_buffer out = {0};
     wh_reserve(&out, event->bytes.size + 64);
     wh_put_changed(&out, event, change);
     return wh_one(out);
+}
+
+WH_COLD static wh_answer wh_keep_last_images(const wh_event *event) {
+    wh_change change = {.count = 0};
+    return wh_changed(event, &change);
 }
 
 // ----------------------------------------------------------------------------------- configuration, checked in words

@@ -96,7 +96,16 @@ func (e *Event) open(input []byte) string {
 	if r.broken {
 		return notAnEvent(r.start)
 	}
+	e.keepLastImage(Before)
+	e.keepLastImage(After)
 	return ""
+}
+
+// keepLastImage drops the earlier occurrences of an image: guests look into the last one only, so no other may go on.
+func (e *Event) keepLastImage(field Field) {
+	if e.fields[field].count > 1 {
+		e.SetBytes(field, e.fields[field].bytes)
+	}
 }
 
 func notAnEvent(offset int) string { return "not an Event at byte " + itoa(offset) }

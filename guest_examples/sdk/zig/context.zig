@@ -43,15 +43,15 @@ pub const Context = struct {
         if (event.after()) |text| try self.checkJson(text, "after");
     }
 
-    /// The text of a failed event. It lives in static memory if there is no room for another.
-    pub noinline fn explain(self: *Context, problem: Error) []const u8 {
+    /// The text of a failed event.
+    pub noinline fn explain(self: *Context, problem: Error) memory.Error![]const u8 {
         switch (problem) {
             error.Failed => return self.message,
-            error.OutOfMemory => return "out of memory",
+            error.OutOfMemory => return error.OutOfMemory,
             error.NotAnEvent => {
-                var text = Buffer.init(64) catch return "not an Event";
-                text.append("not an Event at byte ") catch return "not an Event";
-                text.decimal(self.failed_at) catch return "not an Event";
+                var text = try Buffer.init(64);
+                try text.append("not an Event at byte ");
+                try text.decimal(self.failed_at);
                 return text.written();
             },
         }

@@ -42,11 +42,19 @@ pub const Error = wire.Error || memory.Error;
 const Patch = struct {
     start: usize,
     end: usize,
-    /// The field's number: patches at the same place stand in the order of their fields.
+    /// The field's number: insertions at the same place stand in the order of their fields.
     number: u32,
     /// Tag and length of a new value that is not copied before it is written.
     head: wire.Head = .{},
     body: []const u8 = "",
+
+    /// What is inserted at a place stands before what is replaced there.
+    fn isBefore(self: *const Patch, other: *const Patch) bool {
+        if (self.start != other.start) return self.start < other.start;
+        const inserts = self.end == self.start;
+        if (inserts != (other.end == other.start)) return inserts;
+        return self.number < other.number;
+    }
 };
 
 /// Where the last occurrence of a field stands; an end of 0 means that there is none.
@@ -59,7 +67,7 @@ pub const Event = struct {
     /// The last occurrence of each known field but the attributes.
     last: [last_small + 1]Place = @splat(.{}),
     op_value: u64 = 0,
-    /// A bit for each known field that occurs more than once.
+    /// A bit for each known field that occurs more than once, until its earlier occurrences are dropped.
     repeats: u32 = 0,
     first_attribute: ?usize = null,
     last_known_end: usize = 0,
@@ -80,9 +88,25 @@ pub const Event = struct {
             if (field == .op) self.op_value = found.varint;
             const number = @backingInt(field);
             const last = &self.last[number];
-            if (last.end != 0) self.repeats |= @as(u32, 1) << @intCast(number);
+            if (last.end != 0) self.repeats |= bitOf(field);
             last.* = .{ .start = found.start, .value = found.value, .end = found.end };
         }
+    }
+
+    /// Drop all but the last occurrence of each image. Guests look into the last one only, so no other may go on.
+    pub inline fn keepLastImages(self: *Event) Error!void {
+        if (self.repeats & (bitOf(.before) | bitOf(.after)) == 0) return;
+        try self.dropEarlier(.before);
+        try self.dropEarlier(.after);
+    }
+
+    noinline fn dropEarlier(self: *Event, field: Field) Error!void {
+        if (self.repeats & bitOf(field) == 0) return;
+        var all = self.occurrences(field);
+        while (try all.next()) |span| {
+            if (span.start != self.last[@backingInt(field)].start) try self.patch(span.start, span.end, field, "");
+        }
+        self.repeats &= ~bitOf(field);
     }
 
     pub fn before(self: *const Event) ?[]const u8 {
@@ -158,9 +182,10 @@ pub const Event = struct {
     }
 
     pub noinline fn remove(self: *Event, field: Field) Error!void {
-        if (self.last[@backingInt(field)].end == 0) return;
-        var all = self.occurrences(field);
-        while (try all.next()) |span| try self.patch(span.start, span.end, field, "");
+        const last = self.last[@backingInt(field)];
+        if (last.end == 0) return;
+        try self.dropEarlier(field);
+        try self.patch(last.start, last.end, field, "");
     }
 
     noinline fn put(self: *Event, field: Field, head: wire.Head, body: []const u8) Error!void {
@@ -176,12 +201,7 @@ pub const Event = struct {
                 .body = body,
             });
         }
-        if (self.repeats >> @intCast(number) & 1 == 1) {
-            var all = self.occurrences(field);
-            while (try all.next()) |span| {
-                if (span.start != last.start) try self.patch(span.start, span.end, field, "");
-            }
-        }
+        try self.dropEarlier(field);
         try self.patchWith(.{ .start = last.start, .end = last.end, .number = number, .head = head, .body = body });
     }
 
@@ -210,7 +230,7 @@ pub const Event = struct {
         var at = self.patch_count;
         while (at > 0) : (at -= 1) {
             const other = &self.patches[at - 1];
-            if (other.start < new.start or (other.start == new.start and other.number <= new.number)) break;
+            if (!new.isBefore(other)) break;
             self.patches[at] = other.*;
         }
         self.patches[at] = new;
@@ -254,6 +274,10 @@ pub const Occurrences = struct {
         return null;
     }
 };
+
+inline fn bitOf(field: Field) u32 {
+    return @as(u32, 1) << @intCast(@backingInt(field));
+}
 
 /// The field that a span holds, if both its number and its wire type are the schema's.
 inline fn knownField(span: wire.Span) ?Field {

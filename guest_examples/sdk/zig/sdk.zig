@@ -7,6 +7,7 @@
 //!     pub fn configure(config: sdk.config.Item) sdk.config.Error!void { ... }
 //!     pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer { ... }
 //!
+//! A guest that does not look into events has `transformBytes(bytes: []const u8) sdk.Error!sdk.Answer` instead.
 //! See README.md.
 
 pub const attributes = @import("attributes.zig");
@@ -81,14 +82,19 @@ pub fn exportGuest(comptime Guest: type) void {
 
         fn transform(block: [*]const u8, size: usize) callconv(.c) u64 {
             var context = Context{};
-            const answer = run(block[0..size], &context) catch |problem| return fail(context.explain(problem));
-            return answer;
+            return run(block[0..size], &context) catch |problem| fail(context.explain(problem) catch outOfMemory());
+        }
+
+        fn outOfMemory() noreturn {
+            @branchHint(.cold);
+            // A trap, not a failed event: the host runs the event again on a fresh instance, which may have the room.
+            host.log(.err, "out of memory");
+            @trap();
         }
 
         fn run(bytes: []const u8, context: *Context) Error!u64 {
             var event = Event{ .bytes = bytes };
-            try event.parse(&context.failed_at);
-            switch (try Guest.transform(&event, context)) {
+            switch (try ask(&event, context)) {
                 .drop => return 0,
                 .several => |messages| return pack(1, messages),
                 .keep => {
@@ -98,6 +104,13 @@ pub fn exportGuest(comptime Guest: type) void {
                     return pack(0, out.written());
                 },
             }
+        }
+
+        inline fn ask(event: *Event, context: *Context) Error!Answer {
+            if (@hasDecl(Guest, "transformBytes")) return Guest.transformBytes(event.bytes);
+            try event.parse(&context.failed_at);
+            try event.keepLastImages();
+            return Guest.transform(event, context);
         }
 
         fn fail(message: []const u8) u64 {

@@ -1,10 +1,11 @@
 //! An event with some fields different and every other byte as it was.
 #![forbid(unsafe_code)]
 
-use crate::event::{is_known, read_attribute, Event, ATTRIBUTES, TABLE};
+use crate::event::{is_known, read_attribute, Event, AFTER, ATTRIBUTES, BEFORE, TABLE};
 use crate::wire::{self, Fields};
 use crate::Answer;
 
+#[derive(Clone, Copy)]
 enum To<'c> {
     Removed,
     Bytes(&'c [u8]),
@@ -50,9 +51,9 @@ impl<'c> Change<'c> {
         self.fields.sort_by_key(|(number, _)| *number);
     }
 
-    /// The event goes on with its changes; without any, as it came.
+    /// The event goes on with its changes; without any, as it came. Earlier occurrences of an image do not go on.
     pub fn answer(&self, event: &Event) -> Answer {
-        if self.fields.is_empty() && self.removed_attributes.is_empty() {
+        if self.fields.is_empty() && self.removed_attributes.is_empty() && !event.repeats_image() {
             return Answer::Keep;
         }
         Answer::Event(self.encode(event))
@@ -62,8 +63,29 @@ impl<'c> Change<'c> {
     pub fn encode(&self, event: &Event) -> Vec<u8> {
         // Most changes hardly change the length, and what is not used is given back.
         let mut out = Vec::with_capacity(event.bytes.len() + event.bytes.len() / 8 + 64);
-        self.write(event.bytes, &mut out);
+        if event.repeats_image() {
+            self.with_last_images(event).write(event.bytes, &mut out);
+        } else {
+            self.write(event.bytes, &mut out);
+        }
         out
+    }
+
+    /// The same change, which also sets each image that occurs more than once to its last occurrence.
+    #[cold]
+    fn with_last_images<'e>(&self, event: &Event<'e>) -> Change<'e>
+    where
+        'c: 'e,
+    {
+        let mut all = Change { fields: self.fields.clone(), removed_attributes: self.removed_attributes };
+        let images = [(BEFORE, event.before, event.repeats_before), (AFTER, event.after, event.repeats_after)];
+        for (number, image, is_repeated) in images {
+            let is_changed = self.fields.iter().any(|(changed, _)| *changed == number);
+            if let Some(image) = image.filter(|_| is_repeated && !is_changed) {
+                all.set(number, image);
+            }
+        }
+        all
     }
 
     /// A field takes the place of its last occurrence; one that was absent goes before the first known field with a

@@ -41,6 +41,8 @@ pub struct Event<'a> {
     pub envelope_version: u32,
     pub before_is_key_only: bool,
     has_attributes: bool,
+    pub(crate) repeats_before: bool,
+    pub(crate) repeats_after: bool,
 }
 
 /// The text of an event that cannot be walked.
@@ -89,8 +91,8 @@ impl<'a> Event<'a> {
     #[inline]
     fn note(&mut self, field: &Field<'a>) {
         match field.number {
-            BEFORE => self.before = Some(field.body),
-            AFTER => self.after = Some(field.body),
+            BEFORE => self.repeats_before |= self.before.replace(field.body).is_some(),
+            AFTER => self.repeats_after |= self.after.replace(field.body).is_some(),
             OP => self.op = field.varint as u32,
             TS => self.ts = field.varint,
             SCHEMA => self.schema = Some(field.body),
@@ -100,6 +102,12 @@ impl<'a> Event<'a> {
             ATTRIBUTES => self.has_attributes = true,
             _ => {}
         }
+    }
+
+    /// Whether an image occurs more than once. Guests look into the last one only, so the others must not go on.
+    #[inline]
+    pub fn repeats_image(&self) -> bool {
+        self.repeats_before || self.repeats_after
     }
 
     /// The content of the last occurrence of a text or a nested message; `wire::Fields` walks the latter.

@@ -22,7 +22,7 @@ pub use event::Event;
 
 /// What becomes of an event.
 pub enum Answer {
-    /// It goes on as it came.
+    /// It goes on as it came (but for earlier occurrences of an image).
     Keep,
     /// It is filtered out.
     Drop,
@@ -48,7 +48,9 @@ pub trait Transform: Sized {
 
     /// Answers the bytes of one event; for a guest that does not look into them.
     fn transform_bytes(&self, bytes: &[u8]) -> Result<Answer, String> {
-        self.transform(&Event::read(bytes)?)
+        let event = Event::read(bytes)?;
+        let answer = self.transform(&event)?;
+        Ok(if matches!(answer, Answer::Keep) { Change::default().answer(&event) } else { answer })
     }
 }
 
