@@ -45,10 +45,12 @@ class Measurement:
     epilog="Example: wasm-host bench mask_pii.wasm --config mask.toml --against guest_examples.mask_pii.twin:build "
     "--plot bench.svg.",
 )
-@module_options
+@module_options()
 @click.option("--against", metavar="PACKAGE.MODULE:NAME", help="Native twin to compare with.")
 @click.option("--input", "source", metavar="FILE", help="Events to use; generated ones if left out.")
-@click.option("--events", "count", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True, help="How many.")
+@click.option(
+    "--events", "count", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True, help="How many."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of generated events.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Write the comparison as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -87,15 +87,21 @@ def read_limits(path: Path | None) -> Limits:
     return Limits.from_mapping(read_config(path))
 
 
-def module_options(command: Command) -> Command:
-    """The options of every command that loads a module."""
+def module_options(*, is_module_required: bool = True) -> Callable[[Command], Command]:
+    """The argument and options of every command that loads a module."""
     file = click.Path(path_type=Path)
-    for option in (
+    parameters = (
         click.option("--wasi", is_flag=True, help="Offer the deterministic WASI stub, which Go's modules need."),
         click.option("--limits", "limits_file", type=file, metavar="FILE", help="Limits (TOML or JSON)."),
         click.option(
             "--config", "config_file", type=file, metavar="FILE", help="The transform's configuration (TOML, JSON)."
         ),
-    ):
-        command = option(command)
-    return click.argument("module", type=file)(command)
+        click.argument("module", type=file, required=is_module_required),
+    )
+
+    def add(command: Command) -> Command:
+        for parameter in parameters:
+            command = parameter(command)
+        return command
+
+    return add

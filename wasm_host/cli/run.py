@@ -31,7 +31,7 @@ _CONTAINER = click.Choice(CONTAINERS)
     epilog="Example: wasm-host run mask_pii.wasm --config mask.toml --input events.pb --output masked.pb "
     "--dead-letters dead.ndjson. Exit status: 0 done, 1 an event failed and there was no --dead-letters, 2 bad usage.",
 )
-@module_options
+@module_options()
 @click.option("--input", "-i", "source", required=True, metavar="FILE", help="Events; - is the standard input.")
 @click.option("--output", "-o", "target", required=True, metavar="FILE", help="Events; - is the standard output.")
 @click.option(

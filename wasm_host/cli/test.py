@@ -9,6 +9,7 @@ import click
 from wasm_host.cli.console import out
 from wasm_host.cli.inputs import module_options, read_config, read_limits, read_wasm
 from wasm_host.cli.misuse import EXIT_FAILED, refuse
+from wasm_host.cli.project import read_project
 from wasm_host.harness import Report, Subject, Trial, run_harness
 from wasm_host.report import print_report, to_html, to_json, to_junit
 
@@ -21,7 +22,7 @@ DEFAULT_EXAMPLES = 200
     epilog="Example: wasm-host test mask_pii.wasm --config mask.toml --must-mask email --html report.html. "
     "Exit status: 0 passed, 1 failed, 2 bad usage.",
 )
-@module_options
+@module_options(is_module_required=False)
 @click.option(
     "--cases",
     type=click.Path(path_type=Path),
@@ -51,7 +52,7 @@ DEFAULT_EXAMPLES = 200
 @click.pass_context
 def command(
     context: click.Context,
-    module: Path,
+    module: Path | None,
     config_file: Path | None,
     limits_file: Path | None,
     wasi: bool,
@@ -68,7 +69,10 @@ def command(
     html: Path | None,
     verbose: bool,
 ) -> None:
-    """Test MODULE: contract, lifecycle, cases, properties, reference, masking proof, cost."""
+    """Test MODULE (in a project: its own): contract, lifecycle, cases, properties, reference, masking proof, cost."""
+    if module is None:
+        project = read_project(Path())
+        module, wasi = project.module, wasi or project.language.needs_wasi
     limits = read_limits(limits_file)
     wasm = read_wasm(module, limits)
     config = read_config(config_file)

@@ -82,7 +82,8 @@ class _Properties:
         if not getattr(outcome, kind):
             return None
         return Violation(
-            outcome.message or outcome.describe(), ("expected: any answer (keep, change, several, drop, or failure of kind 2)",)
+            outcome.message or outcome.describe(),
+            ("expected: any answer (keep, change, several, drop, or failure of kind 2)",),
         )
 
     def _settle(

@@ -1,0 +1,109 @@
+"""`wasm-host spark`: the multi-tenant job without writing Python; the same options work under spark-submit."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table
+
+from wasm_host.cli.console import out
+from wasm_host.cli.misuse import refuse
+
+if TYPE_CHECKING:
+    from spark_udf.job import JobReport
+
+
+@click.command(
+    "spark",
+    epilog="Example: wasm-host spark --input events/ --output out/ --tenants tenants.toml --conf spark.driver.memory=4g. "
+    "On a cluster: spark-submit --master URL $(which wasm-host) spark --input ... --master URL.",
+)
+@click.option(
+    "--input", "source", required=True, metavar="PATH", help="Folder or file of rows with a column of events."
+)
+@click.option("--output", "target", required=True, metavar="PATH", help="Folder for good rows and dead letters.")
+@click.option("--tenants", type=click.Path(path_type=Path), required=True, metavar="FILE", help="tenants.toml.")
+@click.option("--tenant", metavar="COLUMN", help="Column or path of the tenant, if the tenants file does not name it.")
+@click.option("--column", default="event", show_default=True, help="The column of events.")
+@click.option("--input-format", default="parquet", show_default=True, help="A format that Spark reads.")
+@click.option("--via", type=click.Choice(("arrow", "pandas")), default="arrow", show_default=True, help="mapIn...")
+@click.option("--engine", type=click.Choice(("wasm", "native", "shadow")), default="wasm", show_default=True)
+@click.option("--unknown", type=click.Choice(("fail", "dead_letter", "drop")), help="Rows of unknown tenants.")
+@click.option("--stream", is_flag=True, help="Go on where the last run ended; needs --checkpoint.")
+@click.option("--checkpoint", metavar="DIR", help="Where a stream notes how far it is.")
+@click.option("--master", default="local[*]", show_default=True, help="Where to run.")
+@click.option("--conf", multiple=True, metavar="NAME=VALUE", help="Any setting of Spark (repeatable).")
+@click.option("--metrics", "shows_metrics", is_flag=True, help="Print the metrics in Prometheus' form as well.")
+def command(
+    source: str,
+    target: str,
+    tenants: Path,
+    tenant: str | None,
+    column: str,
+    input_format: str,
+    via: Any,
+    engine: Any,
+    unknown: Any,
+    stream: bool,
+    checkpoint: str | None,
+    master: str,
+    conf: tuple[str, ...],
+    shows_metrics: bool,
+) -> None:
+    """Run each tenant's modules over a table of events in Spark."""
+    if stream != (checkpoint is not None):
+        refuse("--stream and --checkpoint go together", "give both, or none")
+    if not tenants.is_file():
+        refuse(f"no file {tenants}", "give the tenants file")
+    settings = dict(_setting(text) for text in conf)
+    try:
+        from spark_udf.job import run_job
+        from spark_udf.session import make_session
+    except ModuleNotFoundError as error:
+        refuse(f"the Python package {error.name} is not installed", "pip install 'wasm-host[spark,java]'")
+    session = make_session("wasm-host", master=master, conf=settings)
+    try:
+        report = run_job(
+            source=source,
+            target=target,
+            tenants=tenants,
+            tenant=tenant,
+            column=column,
+            source_format=input_format,
+            via=via,
+            engine=engine,
+            unknown=unknown,
+            checkpoint=checkpoint,
+            spark=session,
+        )
+    finally:
+        session.stop()
+    _print(report, target)
+    if shows_metrics:
+        click.echo(report.metrics_text)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.startswith("spark."):
+        refuse(f"--conf {text!r} is no setting of Spark", "write spark.NAME=VALUE")
+    return name, value
+
+
+def _print(report: "JobReport", target: str) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("tenant", "module", "in", "out", "dropped", "failed", "fuel"):
+        table.add_column(heading, justify="left" if heading in ("tenant", "module") else "right")
+    for record in report.metrics:
+        counters = record.counters
+        failed = sum(counters.failures.values()) if isinstance(counters.failures, dict) else counters.failures
+        table.add_row(
+            record.tenant or "-",
+            (record.module or "-")[:12],
+            *(f"{number:,}" for number in (counters.events_in, counters.events_out, counters.events_dropped, failed)),
+            f"{counters.fuel:,}",
+        )
+    console = out()
+    console.print(table)
+    rate = report.events_in / report.seconds if report.seconds else 0.0
+    console.print(f"{report.events_in:,} events in {report.seconds:.1f} s ({rate:,.0f} events/s), written to {target}")
