@@ -49,8 +49,8 @@ OTHER_WIRE_TYPES = b"\x10\x05" + b"\x15abcd" + b"\x09abcdefgh"
 def _events(last: bytes) -> list[tuple[bytes, bytes]]:
     """Events with earlier images, each beside the same event without them."""
     before, after = Event(before=EARLIER).SerializeToString(), Event(after=EARLIER).SerializeToString()
-    head = Event(op=1, table="t").SerializeToString()
-    tail = Event(op=1, envelope_version=1, attributes={"app.note": b"n"}).SerializeToString()
+    head = Event(op="INSERT", table="t").SerializeToString()
+    tail = Event(op="INSERT", envelope_version=1, attributes={"app.note": b"n"}).SerializeToString()
     last_after, last_both = Event(after=last).SerializeToString(), Event(before=last, after=last).SerializeToString()
     cascade = Event(attributes={"cdc.cascade": CASCADE}).SerializeToString()
     return [

@@ -63,16 +63,19 @@ impl<'c> Change<'c> {
     pub fn encode(&self, event: &Event) -> Vec<u8> {
         // Most changes hardly change the length, and what is not used is given back.
         let mut out = Vec::with_capacity(event.bytes.len() + event.bytes.len() / 8 + 64);
+        let extended;
+        let mut change: &Change = self;
         if event.repeats_image() {
-            self.with_last_images(event).write(event.bytes, &mut out);
-        } else {
-            self.write(event.bytes, &mut out);
+            extended = self.with_last_images(event);
+            change = &extended;
         }
+        change.write(event.bytes, &mut out);
         out
     }
 
     /// The same change, which also sets each image that occurs more than once to its last occurrence.
     #[cold]
+    #[inline(never)]
     fn with_last_images<'e>(&self, event: &Event<'e>) -> Change<'e>
     where
         'c: 'e,
