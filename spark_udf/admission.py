@@ -82,7 +82,10 @@ class _Admission:
         self._read_secrets(step)
         digest, code = self._read_module(step)
         self._modules[digest] = code
-        bundled = BundledStep(digest, step.config, step.limits, step.isolation, step.wasi)
+        signature = step.read_signature()
+        bundled = BundledStep(
+            digest, step.config, step.limits, step.isolation, step.wasi, trust=step.trust, signature=signature
+        )
         self._try(step, bundled, code)
         return bundled
 
@@ -111,11 +114,19 @@ class _Admission:
                 f"{step.where}: the configuration cannot be written as MessagePack ({error})",
                 hint="use text, bytes, numbers of at most 64 bits, booleans, lists and mappings",
             ) from None
-        question = (bundled.digest, packed, step.limits, step.isolation, step.wasi)
+        question = (bundled.digest, packed, step.limits, step.isolation, step.wasi, step.trust, bundled.signature)
         if question in self._passed:
             return
         try:
-            wasm_host.load(code, config=config, limits=step.limits, isolation=step.isolation, wasi=step.wasi).close()
+            wasm_host.load(
+                code,
+                config=config,
+                limits=step.limits,
+                isolation=step.isolation,
+                wasi=step.wasi,
+                trust=step.trust,
+                signature=bundled.signature,
+            ).close()
             if self._engine != "wasm":
                 self._twins[bundled.digest] = twin = twin_of(step)
                 build_twin(twin, config)

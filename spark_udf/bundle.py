@@ -12,7 +12,7 @@ import msgpack
 
 from spark_udf.errors import BundleError
 from spark_udf.secret import Secret
-from wasm_host import Isolation, Limits
+from wasm_host import Isolation, Limits, TrustPolicy
 
 _SECRET_EXT = 1
 
@@ -26,6 +26,8 @@ class BundledStep:
     limits: Limits
     isolation: Isolation
     wasi: bool
+    trust: TrustPolicy | None = None
+    signature: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,18 @@ def encode_bundle(
 def _plain(step: BundledStep) -> dict[str, Any]:
     # Not `asdict` for the whole: it would turn the references to secrets into maps.
     values = {field.name: getattr(step, field.name) for field in fields(step)}
-    return {**values, "limits": asdict(step.limits)}
+    return {**values, "limits": asdict(step.limits), "trust": plain_trust(step.trust)}
+
+
+def plain_trust(trust: TrustPolicy | None) -> list[Any] | None:
+    """A policy as MessagePack has it; equal policies give equal values."""
+    return None if trust is None else [sorted(trust.pinned), list(trust.public_keys)]
+
+
+def _step_of(plain: dict[str, Any]) -> BundledStep:
+    trust = plain["trust"]
+    policy = None if trust is None else TrustPolicy(pinned=frozenset(trust[0]), public_keys=tuple(trust[1]))
+    return BundledStep(**{**plain, "limits": Limits(**plain["limits"]), "trust": policy})
 
 
 def _pack_secret(value: Any) -> msgpack.ExtType:
@@ -104,6 +117,6 @@ def decode_bundle(digest: str, blob: bytes) -> Bundle:
     content = msgpack.unpackb(blob, ext_hook=_unpack_secret, strict_map_key=False)
     plans = []
     for key, plan in enumerate(content["plans"]):
-        steps = tuple(BundledStep(**{**step, "limits": Limits(**step["limits"])}) for step in plan["steps"])
+        steps = tuple(_step_of(step) for step in plan["steps"])
         plans.append(BundledPlan(key, steps, plan["on_error"]))
     return Bundle(digest, content["modules"], tuple(plans), content["tenants"])

@@ -11,7 +11,7 @@ from typing import Any
 import msgpack
 
 import wasm_host
-from spark_udf.bundle import BundledStep
+from spark_udf.bundle import BundledStep, plain_trust
 from spark_udf.secret import SecretValues
 
 
@@ -33,7 +33,8 @@ class GuestRequest:
     def of(cls, tenant: str | None, step: BundledStep, code: bytes, secrets: SecretValues) -> "GuestRequest":
         """Ask for the guest of a tenant's step."""
         config = secrets.fill(step.config)
-        identity = [tenant, step.digest, config, _values(step.limits), step.isolation, step.wasi]
+        trust = plain_trust(step.trust)  # so that a guest loaded without a policy does not serve a job that has one
+        identity = [tenant, step.digest, config, _values(step.limits), step.isolation, step.wasi, trust, step.signature]
         return cls(hashlib.sha256(msgpack.packb(identity)).digest(), config, step, code)
 
     def load(self) -> wasm_host.Guest:
@@ -44,5 +45,11 @@ class GuestRequest:
         """
         step = self.step
         return wasm_host.load(
-            self.code, config=self.config, limits=step.limits, isolation=step.isolation, wasi=step.wasi
+            self.code,
+            config=self.config,
+            limits=step.limits,
+            isolation=step.isolation,
+            wasi=step.wasi,
+            trust=step.trust,
+            signature=step.signature,
         )

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from spark_udf.errors import ModuleNotFoundOnDriverError
-from wasm_host import ISOLATIONS, Isolation, Limits
+from wasm_host import ISOLATIONS, Isolation, Limits, TrustPolicy
 from wasm_host.errors import ConfigError
+from wasm_host.trust import signature_beside
 
 OnError = Literal["fail", "drop", "dead_letter"]
 Unknown = Literal["fail", "drop", "dead_letter"]
@@ -48,6 +49,8 @@ class Step:
         wasi: Whether the module may import the deterministic part of WASI.
         native: The twin in plain Python: a factory, or "package.module:factory". Trusted code.
         sha256: The digest that the module must have, or None.
+        trust: What makes a module trusted; None takes all.
+        signature: Content of the module's signature file; for a path, `<path>.sig` is read if this is None.
         origin: Where this was written, for messages, such as "tenants.toml:7 (tenant 'acme')".
     """
 
@@ -58,6 +61,8 @@ class Step:
     wasi: bool = False
     native: str | NativeFactory | None = None
     sha256: str | None = None
+    trust: TrustPolicy | None = None
+    signature: bytes | None = None
     origin: str | None = None
 
     def __post_init__(self) -> None:
@@ -78,6 +83,22 @@ class Step:
     def where(self) -> str:
         """The module and the place it was written, for messages."""
         return f"{self.origin}, module {self.label}" if self.origin else self.label
+
+    def read_signature(self) -> bytes | None:
+        """The module's signature file, where a policy asks for one.
+
+        Raises:
+            ModuleNotFoundOnDriverError: it is there and cannot be read.
+        """
+        if self.trust is None or self.signature is not None or isinstance(self.module, bytes):
+            return self.signature
+        try:
+            return signature_beside(self.module)
+        except OSError as error:
+            raise ModuleNotFoundOnDriverError(
+                f"{self.where}: the signature file beside it cannot be read ({error.strerror})",
+                hint="let the user of the driver read it",
+            ) from error
 
     def read_module(self) -> bytes:
         """Read the module's bytes on the driver and check the digest that was asked for.

@@ -15,10 +15,12 @@ from spark_udf.errors import TenantsFileError
 from spark_udf.secret import Secret
 from spark_udf.step import ON_ERROR, UNKNOWN, Step
 from spark_udf.toml_lines import KeyPath, find_key_lines
-from wasm_host import ISOLATIONS, Isolation, Limits
+from wasm_host import ISOLATIONS, Isolation, Limits, TrustPolicy
 from wasm_host.errors import ConfigError
+from wasm_host.trust import read_public_key
 
-_TOP_KEYS = ("defaults", "modules", "store", "tenant", "tenants", "unknown", "version")
+_TOP_KEYS = ("defaults", "modules", "store", "tenant", "tenants", "trust", "unknown", "version")
+_TRUST_KEYS = ("pinned", "public_keys")
 _MODULE_KEYS = ("path", "sha256")
 _STEP_KEYS = ("config", "isolation", "limits", "module", "native", "sha256", "wasi")
 _TENANT_KEYS = ("chain", *_STEP_KEYS, "on_error")
@@ -71,6 +73,7 @@ class _Reader:
         self._folder = path.parent
         self._data = data
         self._lines = lines
+        self._trust: TrustPolicy | None = None
 
     def read(self) -> TenantsFile:
         self._known_keys((), self._data, _TOP_KEYS)
@@ -78,6 +81,7 @@ class _Reader:
             self._fail(("version",), f"version is {self._data['version']!r}; this package reads version 1")
         defaults = self._table(("defaults",), self._data.get("defaults", {}), _DEFAULT_KEYS)
         self._check_modules()
+        self._trust = self._read_trust()
         unknown = self._choice(("unknown",), self._data.get("unknown", "fail"), UNKNOWN)
         tenants = self._data.get("tenants")
         if not isinstance(tenants, dict) or not tenants:
@@ -130,6 +134,7 @@ class _Reader:
             wasi=self._flag((*path, "wasi"), merged.get("wasi", False)),
             native=self._text((*path, "native"), merged.get("native")),
             sha256=digest,
+            trust=self._trust,
             origin=f"{self._path}:{self._line(module_path)} (tenant {tenant!r})",
         )
 
@@ -168,6 +173,31 @@ class _Reader:
                 self._fail(path, f"{_dotted(path)} has no path")
             if "sha256" in entry:
                 self._digest((*path, "sha256"), entry["sha256"])
+
+    def _read_trust(self) -> TrustPolicy | None:
+        if "trust" not in self._data:
+            return None
+        table = self._table(("trust",), self._data["trust"], _TRUST_KEYS)
+        for key in _TRUST_KEYS:
+            if not isinstance(table.get(key, []), list):
+                self._fail(("trust", key), f"trust.{key} is {_kind(table[key])}; allowed is a list")
+        pinned = [
+            self._digest(("trust", "pinned", position), value) for position, value in enumerate(table.get("pinned", []))
+        ]
+        keys = [self._public_key(position, value) for position, value in enumerate(table.get("public_keys", []))]
+        if not pinned and not keys:
+            self._fail(("trust",), "trust names neither pinned nor public_keys, so no module would be taken")
+        return TrustPolicy(pinned=frozenset(pinned), public_keys=tuple(keys))
+
+    def _public_key(self, position: int, value: Any) -> bytes:
+        path: KeyPath = ("trust", "public_keys", position)
+        file = self._text(path, value)
+        try:
+            return read_public_key((self._folder / str(file)).read_bytes())
+        except OSError as error:
+            self._fail(path, f"the public key {value!r} cannot be read ({error.strerror})")
+        except ConfigError as error:
+            self._fail(path, f"the public key {value!r}: {error.message}", hint=error.hint)
 
     def _limits(self, path: KeyPath, entry: dict[str, Any], defaults: dict[str, Any]) -> Limits:
         own = self._plain_table((*path, "limits"), entry.get("limits", {}))
