@@ -44,7 +44,8 @@ def test_edits_keep_every_other_byte(probe: bytes) -> None:
         outputs = result.events.to_pylist()
         assert len(outputs) == 40
         for row, event in enumerate(events):
-            assert outputs[2 * row] == b"".join(field.encoded for field in event)
+            # The probe in Go builds the event before it edits it; the one in AssemblyScript hands the bytes on unread.
+            assert outputs[2 * row] in (b"".join(field.encoded for field in event), changed(event, []))
             assert outputs[2 * row + 1] == changed(event, edits), (event, edits)
 
 

@@ -79,6 +79,9 @@ def changed(fields: list[Field], edits: list[dict[str, Any]]) -> bytes:
     known = [place for place, field in enumerate(fields) if field.is_known]
     written = [field.encoded for field in fields]
     inserted = [b""] * (len(fields) + 1)
+    for number in (1, 2):  # of an image that occurs more than once only the last occurrence goes on
+        for place in [place for place in known if fields[place].number == number][:-1]:
+            written[place] = b""
     for edit in sorted(edits, key=lambda edit: edit["field"]):
         places = [place for place in known if fields[place].number == edit["field"]]
         higher = [place for place in known if fields[place].number > edit["field"]]

@@ -74,7 +74,8 @@ def test_guest_equals_native_twin_on_fields_in_any_order(name: str) -> None:
 def test_new_attribute_and_changed_image_in_any_order_of_fields() -> None:
     image = b'{"id":"1","aggregatetype":"a","aggregateid":"2","type":"made","payload":{"ok":1}}'
     made = Event(op="READ", table="outbox", before=image, after=image, primary_key=["id"], envelope_version=1)
-    made.attributes["a"] = made.attributes["outbox.id"] = made.attributes["z"] = b"v"
+    # A new attribute goes behind the last one, and so it may have to stand right before an image that is replaced.
+    made.attributes["a"] = made.attributes["b"] = b"v"
     events = _shuffled([made.SerializeToString()] * EVENTS_PER_CONFIGURATION, random.Random(4))
     # The last `op` and `table` count, so the plain ones go behind the earlier ones that `_shuffled` has added.
     events = [event + Event(op="READ", table="outbox").SerializeToString() for event in events]
