@@ -1,7 +1,7 @@
 """`wasm-host spark`: the multi-tenant job without writing Python; the same options work under spark-submit."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.table import Table
@@ -9,13 +9,13 @@ from rich.table import Table
 from wasm_host.cli.console import out
 from wasm_host.cli.misuse import refuse
 
-if TYPE_CHECKING:
-    from spark_udf.job import JobReport
+_COUNTERS = ("events_in", "events_out", "events_dropped", "events_failed", "fuel")
 
 
 @click.command(
     "spark",
-    epilog="Example: wasm-host spark --input events/ --output out/ --tenants tenants.toml --conf spark.driver.memory=4g. "
+    epilog="Example: wasm-host spark --input events/ --output out/ --tenants tenants.toml "
+    "--conf spark.driver.memory=4g. "
     "On a cluster: spark-submit --master URL $(which wasm-host) spark --input ... --master URL.",
 )
 @click.option(
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 @click.option("--tenant", metavar="COLUMN", help="Column or path of the tenant, if the tenants file does not name it.")
 @click.option("--column", default="event", show_default=True, help="The column of events.")
 @click.option("--input-format", default="parquet", show_default=True, help="A format that Spark reads.")
+@click.option("--format", "format_name", default="protobuf", show_default=True, help="Of the events in the column.")
+@click.option("--output-format", metavar="NAME", help="To write them in; the same if left out.")
 @click.option("--via", type=click.Choice(("arrow", "pandas")), default="arrow", show_default=True, help="mapIn...")
 @click.option("--engine", type=click.Choice(("wasm", "native", "shadow")), default="wasm", show_default=True)
 @click.option("--unknown", type=click.Choice(("fail", "dead_letter", "drop")), help="Rows of unknown tenants.")
@@ -41,6 +43,8 @@ def command(
     tenant: str | None,
     column: str,
     input_format: str,
+    format_name: str,
+    output_format: str | None,
     via: Any,
     engine: Any,
     unknown: Any,
@@ -70,6 +74,8 @@ def command(
             tenant=tenant,
             column=column,
             source_format=input_format,
+            format=format_name,
+            output_format=output_format,
             via=via,
             engine=engine,
             unknown=unknown,
@@ -90,19 +96,21 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _print(report: "JobReport", target: str) -> None:
+def _print(report: Any, target: str) -> None:
+    """A `spark_udf.job.JobReport`; not named as a type, because this package lies below that one."""
     table = Table(box=None, pad_edge=False)
     for heading in ("tenant", "module", "in", "out", "dropped", "failed", "fuel"):
         table.add_column(heading, justify="left" if heading in ("tenant", "module") else "right")
     for record in report.metrics:
         counters = record.counters
-        failed = sum(counters.failures.values()) if isinstance(counters.failures, dict) else counters.failures
-        table.add_row(
-            record.tenant or "-",
-            (record.module or "-")[:12],
-            *(f"{number:,}" for number in (counters.events_in, counters.events_out, counters.events_dropped, failed)),
-            f"{counters.fuel:,}",
+        numbers = (
+            counters.events_in,
+            counters.events_out,
+            counters.events_dropped,
+            counters.events_failed,
+            counters.fuel,
         )
+        table.add_row(record.tenant or "-", (record.module or "-")[:12], *(f"{number:,}" for number in numbers))
     console = out()
     console.print(table)
     rate = report.events_in / report.seconds if report.seconds else 0.0

@@ -20,6 +20,7 @@ from wasm_host.harness.subject import Subject, Trial
 _PROBE_EVENTS = 16
 _MAX_BROKEN = 3
 _BATCH_SIZES = (1, 7, 64)
+_ANY_ANSWER = ("expected: any answer (keep, change, several, drop, or a failure of kind 2)",)
 
 
 def check_properties(subject: Subject, trial: Trial, corpus: Corpus) -> Section:
@@ -83,7 +84,7 @@ class _Properties:
             return None
         return Violation(
             outcome.message or outcome.describe(),
-            ("expected: any answer (keep, change, several, drop, or failure of kind 2)",),
+            _ANY_ANSWER,
         )
 
     def _settle(

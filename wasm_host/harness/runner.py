@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from importlib.metadata import version
 
 from wasm_host.harness.cases import check_cases, configurations_of
@@ -56,12 +57,15 @@ class _Run:
         ):
             self._skip_rest(f"{self._report.sections[-1].name} failed")
             return
-        corpus = Corpus.generate(trial)
         self._section("cases", lambda: check_cases(subject, trial))
-        self._section("properties", lambda: check_properties(subject, trial, corpus))
-        self._section("reference", lambda: check_reference(subject, trial, corpus))
+        self._section("properties", lambda: check_properties(subject, trial, self._corpus))
+        self._section("reference", lambda: check_reference(subject, trial, self._corpus))
         self._section("masking", lambda: check_masking(subject, trial))
-        self._section("cost", lambda: check_cost(subject, corpus, self._report))
+        self._section("cost", lambda: check_cost(subject, self._corpus, self._report))
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        return Corpus.generate(self._trial)
 
     def _contract(self) -> Section:
         section = check_contract(self._subject)
