@@ -69,14 +69,14 @@ class GuestStore:
         Raises:
             HostError: the machine has no room for the staging memory.
         """
+        self._dead = 0
         self._limits = limits
         self._sandbox = sandbox
         self._generations = 0
-        self._dead = 0
         self._dead_bytes = 0
         self.touched_bytes = 0
         self.store = wasmtime.Store(sandbox.engine)
-        self.hold_memory_to(_UNHELD_BYTES)
+        self.lift_limits()
         self.store.set_fuel(limits.init_fuel)
         self.store.set_epoch_deadline(_DETACH_TICKS)
         try:
@@ -97,11 +97,18 @@ class GuestStore:
         """One of `SERVICES`, to be imported by a guest or its driver."""
         return self._services[name]
 
-    def hold_memory_to(self, memory_bytes: int) -> None:
-        """Set the limit for every memory of the store: the guest's while it runs, none while the host makes room."""
+    def lift_limits(self) -> None:
+        """Let the host make room and tables of its own. A limit holds for the whole store, not only for the guest."""
+        self._set_limits(_UNHELD_BYTES, max(self._limits.max_table_elements, _HOST_TABLE_ELEMENTS))
+
+    def hold_to_limits(self) -> None:
+        """Hold memories and tables to the guest's limits, before any of its code runs."""
+        self._set_limits(self._limits.max_memory_bytes, self._limits.max_table_elements)
+
+    def _set_limits(self, memory_bytes: int, table_elements: int) -> None:
         self.store.set_limits(
             memory_size=memory_bytes,
-            table_elements=max(self._limits.max_table_elements, _HOST_TABLE_ELEMENTS),
+            table_elements=table_elements,
             instances=1 + _MAX_GENERATIONS * _INSTANCES_PER_GENERATION,
             tables=1 + _MAX_GENERATIONS * (self._limits.max_tables + _HOST_TABLES_PER_GENERATION),
             memories=1 + _MAX_GENERATIONS,
@@ -115,7 +122,7 @@ class GuestStore:
         """
         missing = layout.pages - self._memory.size_bytes() // WASM_PAGE_BYTES
         if missing > 0:
-            self.hold_memory_to(_UNHELD_BYTES)
+            self.lift_limits()
             try:
                 self._memory.grow_pages(missing)
             except wasmtime.WasmtimeError as error:
@@ -123,7 +130,7 @@ class GuestStore:
                     f"the staging memory cannot grow to {layout.pages * WASM_PAGE_BYTES:,} bytes: {first_line(error)}",
                     hint="lower the size of events or batches, or raise spark.executor.pyspark.memory",
                 ) from error
-        self.hold_memory_to(self._limits.max_memory_bytes)
+        self.hold_to_limits()
         self.layout = layout
         self._base = self._memory.base_address()
         self.state = DriverState.from_address(self._base)
@@ -158,7 +165,9 @@ class GuestStore:
     @property
     def holds_too_much(self) -> bool:
         """Whether the dead in here, or in all stores of the process, are too many to be kept until the next batch."""
-        return self._dead_bytes > _MAX_IDLE_DEAD_BYTES or _dead_of_process[0] > _MAX_DEAD_OF_PROCESS
+        return self._dead > 0 and (
+            self._dead_bytes > _MAX_IDLE_DEAD_BYTES or _dead_of_process[0] > _MAX_DEAD_OF_PROCESS
+        )
 
     @property
     def takes_another(self) -> bool:
@@ -231,6 +240,13 @@ class GuestStore:
 
     def close(self) -> None:
         """Free the store with everything in it."""
+        self._forget_dead()
+        self.store.close()
+
+    def _forget_dead(self) -> None:
         _dead_of_process[0] -= self._dead
         self._dead = 0
-        self.store.close()
+
+    def __del__(self) -> None:
+        # A guest that nobody closed is freed all the same, and its dead must not count for ever.
+        self._forget_dead()

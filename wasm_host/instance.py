@@ -67,7 +67,9 @@ class GuestInstance:
         service = self.home.service
         wasi = None
         if module.uses_wasi:
+            self.home.lift_limits()
             wasi = RawInstance(store, compile_host_module(trampolines_wasm(), module.sandbox), [])
+            self.home.hold_to_limits()
         imports = [
             service(name) if space == IMPORT_MODULE or wasi is None else wasi.export(name)
             for space, name in module.imports

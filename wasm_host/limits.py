@@ -16,7 +16,8 @@ _RANGES: dict[str, tuple[int, int]] = {
     "max_memory_bytes": (WASM_PAGE_BYTES, 1024 * MIB),
     "max_tables": (0, 1_000),
     "max_table_elements": (0, 10_000_000),
-    "max_stack_bytes": (16 * KIB, 4 * MIB),
+    # wasmtime ends the process when an engine is given more than 2 MiB.
+    "max_stack_bytes": (16 * KIB, 2 * MIB),
     "max_output_bytes_per_event": (1, 512 * MIB),
     "max_output_events_per_event": (1, 1_000_000),
     "max_log_bytes_per_batch": (0, 16 * MIB),
