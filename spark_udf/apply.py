@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from spark_udf.admission import PlanSource, admit
 from spark_udf.carrier import ship_bundle
+from spark_udf.documents import Documents
 from spark_udf.errors import SchemaMismatchError
 from spark_udf.ledger import LEDGER_COLUMN
 from spark_udf.meter import Meter
@@ -28,6 +30,7 @@ class Options:
     shadow_sample: float
     keep: Sequence[str] | None
     shared_folder: str | None
+    documents: Documents
     unknown: str = "fail"
 
     def check(self) -> None:
@@ -56,7 +59,12 @@ def apply_plans(df: DataFrame, plans: Mapping[str | None, PlanSource], options: 
         raise SchemaMismatchError(f"apply needs a DataFrame, not a {type(df).__name__}")
     dead_letters = options.unknown == "dead_letter" or any(plan.on_error == "dead_letter" for plan in plans.values())
     layout = plan_layout(
-        df, column=options.column, tenant=options.tenant, keep=options.keep, with_failures=dead_letters
+        df,
+        column=options.column,
+        tenant=options.tenant,
+        keep=options.keep,
+        with_failures=dead_letters,
+        documents=options.documents,
     )
     admitted = admit(plans, engine=options.engine)
     spark = df.sparkSession
@@ -67,6 +75,8 @@ def apply_plans(df: DataFrame, plans: Mapping[str | None, PlanSource], options: 
         carrier=ship_bundle(spark, admitted.bundle_digest, admitted.blob, shared_folder=options.shared_folder),
         secrets=admitted.secrets,
         event_column=options.column,
+        event_type=pa.binary() if layout.event_type != df.schema[options.column].dataType else None,
+        documents=options.documents,
         output_names=tuple(output.names),
         tenant_column=layout.tenant_name,
         tenant_path=layout.tenant_path,

@@ -27,7 +27,14 @@ class Pieces:
             self.rows.append(rows)
 
 
-def assemble(batch: pa.RecordBatch, pieces: Pieces, *, event_column: str, with_failures: bool) -> list[pa.RecordBatch]:
+def assemble(
+    batch: pa.RecordBatch,
+    pieces: Pieces,
+    *,
+    event_column: str,
+    with_failures: bool,
+    event_type: pa.DataType | None = None,
+) -> list[pa.RecordBatch]:
     """Make the output batches of an input batch.
 
     Args:
@@ -35,6 +42,7 @@ def assemble(batch: pa.RecordBatch, pieces: Pieces, *, event_column: str, with_f
         pieces: What the tenants' transforms gave.
         event_column: The column that is replaced.
         with_failures: Whether a failure column is added.
+        event_type: The type of the event column in the output, if it is another than before.
     """
     dead = sorted(pieces.dead, key=lambda failure: failure.row)
     events, rows = list(pieces.events), list(pieces.rows)
@@ -53,13 +61,16 @@ def assemble(batch: pa.RecordBatch, pieces: Pieces, *, event_column: str, with_f
     if with_failures:
         dead_positions = _positions_of_dead(len(source), len(dead), permutation)
         columns.append(build_failure_column(len(source), dead_positions, dead, original))
-    return _cut(columns, output_schema(batch.schema, event_column, with_failures), position)
+    return _cut(columns, output_schema(batch.schema, event_column, with_failures, event_type), position)
 
 
-def output_schema(given: pa.Schema, event_column: str, with_failures: bool) -> pa.Schema:
+def output_schema(
+    given: pa.Schema, event_column: str, with_failures: bool, event_type: pa.DataType | None = None
+) -> pa.Schema:
     """The schema of what comes out: as given, except that the event may be null and a failure may be added."""
     position = given.get_field_index(event_column)
-    schema = given.set(position, given.field(position).with_nullable(True))
+    field = given.field(position).with_nullable(True)
+    schema = given.set(position, field.with_type(event_type or field.type))
     return schema.append(pa.field(FAILURE_COLUMN, FAILURE_ARROW)) if with_failures else schema
 
 

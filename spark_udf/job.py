@@ -47,6 +47,8 @@ def run_job(
     tenant: str | None = None,
     column: str = "event",
     source_format: str = "parquet",
+    format: str = "protobuf",
+    output_format: str | None = None,
     via: Via = "arrow",
     engine: Engine = "wasm",
     unknown: Unknown | None = None,
@@ -64,6 +66,8 @@ def run_job(
         tenant: The tenant's column or path, if the tenants file does not name it.
         column: The column of events.
         source_format: A format that Spark reads, such as "parquet" or "orc".
+        format: The format of the events in the column, a name of `abi.formats`.
+        output_format: The format to write them in; the same if left out.
         via: "arrow" or "pandas".
         engine: "wasm", "native" or "shadow".
         unknown: What happens to rows of unknown tenants; the tenants file's word if left out.
@@ -81,7 +85,16 @@ def run_job(
     session = spark or make_session("wasm-host", master=master)
     try:
         rows = _read(session, source, source_format, is_stream=checkpoint is not None, files_per_batch=files_per_batch)
-        out = transforms.apply(rows, tenant, column=column, via=via, engine=engine, unknown=unknown)
+        out = transforms.apply(
+            rows,
+            tenant,
+            column=column,
+            via=via,
+            engine=engine,
+            unknown=unknown,
+            format=format,
+            output_format=output_format,
+        )
         labelled = label_failures(out) if FAILURE_COLUMN in out.columns else out
         started = time.perf_counter()
         if checkpoint is None:

@@ -119,7 +119,10 @@ def map_in_pandas(selected: DataFrame, program: Program, output: T.StructType) -
     names = [lane.name for lane in kept]
     extra = [name for name in (FAILURE_COLUMN, LEDGER_COLUMN) if name in output.names and name not in names]
     inner = replace(program, output_names=(*names, *((INDEX_COLUMN,) if carried else ()), *extra))
-    returned = [lane.returned() for lane in kept]
+    returned = [
+        T.StructField(lane.name, output[lane.name].dataType) if lane.name == program.event_column else lane.returned()
+        for lane in kept
+    ]
     if FAILURE_COLUMN in extra:
         returned += [T.StructField(f"failure_{field.name}", field.dataType) for field in FAILURE_SPARK.fields]
         returned.append(T.StructField(_FAILED_COLUMN, T.BooleanType()))

@@ -1,35 +1,22 @@
 """What runs on an executor: the function that is given to mapInArrow, and everything it needs, in a small pickle."""
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
-from pyspark import TaskContext
 
-from spark_udf.assemble import Pieces, assemble, output_schema
-from spark_udf.bundle import Bundle, BundledPlan
-from spark_udf.carrier import Carrier, fetch_bundle
-from spark_udf.errors import BundleError, EventFailedError, SchemaMismatchError, UnknownTenantError
-from spark_udf.failure import FAILURE_ARROW, RowFailure
+from spark_udf.carrier import Carrier
+from spark_udf.documents import Documents
+from spark_udf.errors import BundleError
 from spark_udf.gather import Gatherer
-from spark_udf.ledger import LEDGER_COLUMN, WorkerLedger
-from spark_udf.plan_runner import PlanRunner
-from spark_udf.routing import TenantRows, split_by_tenant
 from spark_udf.secret import SecretValues
+from spark_udf.task import Task
 from spark_udf.tenant_path import TenantPath
 from spark_udf.twin import Twin
-from wasm_host import GuestPool
 
 PACKAGE_VERSION = version("wasm-host")
-TENANT_COLUMN = "__wasm_host_tenant"
-
-_ENTRY_EVERY_SECONDS = 1.0
-
-_pool = GuestPool()
-"""Lives as long as the worker process, across tasks and jobs."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -41,6 +28,7 @@ class Program:
         carrier: How an executor gets it.
         secrets: Values for the references in the bundle.
         event_column: The column that is transformed.
+        event_type: Its Arrow type when it comes out; None if that is the type it came in.
         output_names: Names of all columns that are given back, in order.
         tenant_column: The column that says whose a row is, or None.
         tenant_path: Where in the event the tenant stands, if it is not a column.
@@ -49,6 +37,7 @@ class Program:
         engine: "wasm", "native" or "shadow".
         twins: The native twins by module digest.
         shadow_sample: Share of events that is compared.
+        documents: The formats that events come in and go out in.
         counts: Whether what is counted is sent to the driver.
         accumulator: Takes the ledger's entries in classic Spark; None means that they are rows of their own.
         package_version: The driver's; executors must have the same.
@@ -59,6 +48,7 @@ class Program:
     secrets: SecretValues
     event_column: str
     output_names: tuple[str, ...]
+    event_type: pa.DataType | None = None
     tenant_column: str | None = None
     tenant_path: TenantPath | None = None
     unknown: str = "fail"
@@ -66,6 +56,7 @@ class Program:
     engine: str = "wasm"
     twins: Mapping[str, Twin] = field(default_factory=dict)
     shadow_sample: float = 0.0
+    documents: Documents = field(default_factory=Documents)
     counts: bool = True
     accumulator: Any = None
     package_version: str = PACKAGE_VERSION
@@ -76,161 +67,16 @@ class Program:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Transform the batches of one partition."""
-        task: _Task | None = None
+        if self.package_version != PACKAGE_VERSION:
+            raise BundleError(
+                f"the driver runs wasm-host {self.package_version}, this executor {PACKAGE_VERSION}",
+                hint="ship one environment to driver and executors",
+            )
+        task: Task | None = None
         gatherer = Gatherer()
         for batch in gatherer.gather(batches):
             # Nothing is loaded for an empty partition.
-            task = task or _Task(self, gatherer)
+            task = task or Task(self, gatherer)
             yield from task.transform(batch)
         if task is not None:
             yield from task.flush_ledger()
-
-
-class _Task:
-    """The state of one partition's run."""
-
-    def __init__(self, program: Program, gatherer: Gatherer) -> None:
-        if program.package_version != PACKAGE_VERSION:
-            raise BundleError(
-                f"the driver runs wasm-host {program.package_version}, this executor {PACKAGE_VERSION}",
-                hint="ship one environment to driver and executors",
-            )
-        self._program = program
-        self._gatherer = gatherer
-        self._bundle: Bundle = fetch_bundle(program.bundle_digest, program.carrier)
-        self._ledger = WorkerLedger()
-        self._runner = PlanRunner(
-            self._bundle,
-            secrets=program.secrets,
-            pool=_pool,
-            ledger=self._ledger,
-            engine=program.engine,
-            twins=program.twins,
-            shadow_sample=program.shadow_sample,
-        )
-        self._rows_before = 0
-        self._filler: pa.RecordBatch | None = None
-        self._entry_at = 0.0
-
-    def transform(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        program = self._program
-        events = batch.column(program.event_column)
-        pieces = Pieces()
-        by_tenant = self._split(batch, events)
-        self._gatherer.note(batch.num_rows, len(by_tenant))
-        for piece in by_tenant:
-            plan = self._bundle.plan_of(piece.tenant)
-            if plan is None:
-                self._refuse_tenant(piece, pieces)
-            else:
-                self._run(plan, piece, pieces)
-        kept = batch.drop_columns([TENANT_COLUMN]) if TENANT_COLUMN in batch.schema.names else batch
-        outputs = assemble(kept, pieces, event_column=program.event_column, with_failures=program.with_failures)
-        self._rows_before += batch.num_rows
-        self._filler = kept.slice(0, 1)
-        # The entry goes out before the rows it is about: whoever reads only some rows still gets their counts.
-        if time.monotonic() - self._entry_at >= _ENTRY_EVERY_SECONDS:
-            yield from self.flush_ledger()
-        for output in outputs:
-            yield self._checked(self._with_ledger(output, None))
-        self._filler = kept.slice(kept.num_rows - 1, 1)
-
-    def _split(self, batch: pa.RecordBatch, events: pa.Array) -> list[TenantRows]:
-        program = self._program
-        if program.tenant_path is not None:
-            return split_by_tenant(program.tenant_path.extract(events), events)
-        if program.tenant_column is not None:
-            return split_by_tenant(batch.column(program.tenant_column), events)
-        return [TenantRows(None, None, events)]
-
-    def _run(self, plan: BundledPlan, piece: TenantRows, pieces: Pieces) -> None:
-        outcome = self._runner.run(plan, piece.tenant, piece.events)
-        rows = outcome.rows if piece.rows is None else piece.rows[outcome.rows]
-        pieces.add(outcome.events, rows)
-        if not outcome.failures:
-            return
-        if plan.on_error == "fail":
-            self._raise_failed(outcome.failures[0], piece)
-        if plan.on_error == "dead_letter":
-            pieces.dead.extend(_moved(failure, piece) for failure in outcome.failures)
-
-    def _refuse_tenant(self, piece: TenantRows, pieces: Pieces) -> None:
-        count = len(piece.events)
-        shown = "null" if piece.tenant is None else repr(piece.tenant[:100])
-        message = f"the tenant {shown} is not configured"
-        if self._program.unknown == "fail":
-            raise UnknownTenantError(
-                f"{message} ({count} rows of a batch)",
-                hint='add it to the tenants, or apply with unknown="dead_letter" or "drop"',
-            )
-        # Names of unknown tenants come from the data and may be many: they are counted under one name.
-        counters = self._ledger.of("(unknown)", None)
-        counters.events_in += count
-        if self._program.unknown == "drop":
-            counters.events_dropped += count
-            return
-        counters.events_failed += count
-        counters.add_failure(UnknownTenantError.code, count)
-        rows = range(count) if piece.rows is None else piece.rows.tolist()
-        code = UnknownTenantError.code
-        pieces.dead.extend(RowFailure(row, code, message, None, piece.tenant, None) for row in rows)
-
-    def _raise_failed(self, failure: RowFailure, piece: TenantRows) -> None:
-        row = _moved(failure, piece).row + self._rows_before
-        context = TaskContext.get()
-        partition = context.partitionId() if context is not None else 0
-        tenant = f" of tenant {failure.tenant!r}" if failure.tenant is not None else ""
-        raise EventFailedError(
-            f"module {(failure.module or '')[:12]}{tenant} failed on row {row} of partition {partition}: "
-            f"{failure.code}: {failure.message}",
-            hint='to see the event, apply with on_error="dead_letter"; split_failures() then has it in failure.event',
-            failure_code=failure.code,
-        )
-
-    def flush_ledger(self) -> Iterator[pa.RecordBatch]:
-        """Send what was counted; a row of its own where there is no accumulator."""
-        self._entry_at = time.monotonic()
-        entry = self._ledger.take_entry()
-        if entry is None or not self._program.counts:
-            return
-        if self._program.accumulator is not None:
-            self._program.accumulator.add([entry])
-            return
-        yield self._checked(self._with_ledger(self._ledger_row(), entry))
-
-    def _ledger_row(self) -> pa.RecordBatch:
-        """A row for an entry to ride on. It repeats a real one, because a column may be declared as never null."""
-        assert self._filler is not None
-        program, filler = self._program, self._filler
-        columns = list(filler.columns)
-        position = filler.schema.get_field_index(program.event_column)
-        columns[position] = pa.nulls(1, columns[position].type)
-        if program.with_failures:
-            columns.append(pa.nulls(1, FAILURE_ARROW))
-        schema = output_schema(filler.schema, program.event_column, program.with_failures)
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-    def _with_ledger(self, batch: pa.RecordBatch, entry: str | None) -> pa.RecordBatch:
-        if LEDGER_COLUMN not in self._program.output_names:
-            return batch
-        column = pa.array([entry], pa.string()) if entry is not None else pa.nulls(batch.num_rows, pa.string())
-        return batch.append_column(LEDGER_COLUMN, column)
-
-    def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        # Spark matches what comes back by position only; a column under a wrong name would pass unseen.
-        if tuple(batch.schema.names) != self._program.output_names:
-            raise SchemaMismatchError(
-                f"about to give back the columns {', '.join(batch.schema.names)}; "
-                f"declared are {', '.join(self._program.output_names)}",
-                hint="this is a fault of wasm-host; please report it",
-            )
-        return batch
-
-
-def _moved(failure: RowFailure, piece: TenantRows) -> RowFailure:
-    """The same failure with its row as a position in the whole batch."""
-    if piece.rows is None:
-        return failure
-    return RowFailure(
-        int(piece.rows[failure.row]), failure.code, failure.message, failure.module, failure.tenant, failure.fuel
-    )

@@ -6,6 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+TENANT_COLUMN = "__wasm_host_tenant"
+"""Holds the tenant on the way to Python, where it is not a column that is kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class TenantRows:

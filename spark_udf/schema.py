@@ -2,16 +2,17 @@
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (the name everybody uses)
 from pyspark.sql import types as T  # noqa: N812
 
+from spark_udf.documents import Documents
 from spark_udf.errors import SchemaMismatchError
 from spark_udf.failure import FAILURE_COLUMN, FAILURE_SPARK
 from spark_udf.ledger import LEDGER_COLUMN
-from spark_udf.program import TENANT_COLUMN
+from spark_udf.routing import TENANT_COLUMN
 from spark_udf.tenant_path import TenantPath
 
 _TENANT_TYPES = (T.StringType, T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -23,6 +24,7 @@ class Layout:
 
     Attributes:
         event: Name of the event column.
+        event_type: Its type when it comes out.
         kept: Fields of the columns that are given back, the event among them.
         tenant_name: The column of the input that holds the tenant, or None.
         tenant_expression: Computes that column, if it is not one of those kept.
@@ -30,6 +32,7 @@ class Layout:
     """
 
     event: str
+    event_type: T.DataType
     kept: tuple[T.StructField, ...]
     tenant_name: str | None = None
     tenant_expression: Column | None = None
@@ -45,7 +48,7 @@ class Layout:
     def output(self, *, with_failures: bool, with_ledger: bool) -> T.StructType:
         """The schema of what comes back."""
         fields = [
-            T.StructField(field.name, T.BinaryType(), True, field.metadata) if field.name == self.event else field
+            T.StructField(field.name, self.event_type, True, field.metadata) if field.name == self.event else field
             for field in self.kept
         ]
         if with_failures:
@@ -61,7 +64,13 @@ def quote(name: str) -> str:
 
 
 def plan_layout(
-    df: DataFrame, *, column: str, tenant: str | None, keep: Sequence[str] | None, with_failures: bool
+    df: DataFrame,
+    *,
+    column: str,
+    tenant: str | None,
+    keep: Sequence[str] | None,
+    with_failures: bool,
+    documents: Documents,
 ) -> Layout:
     """Check columns and plan what goes to Python.
 
@@ -75,10 +84,10 @@ def plan_layout(
         twice = sorted({name for name in names if names.count(name) > 1})
         raise SchemaMismatchError(f"the DataFrame has several columns named {', '.join(twice)}", hint="rename them")
     event = _require(fields, column, "the event column")
-    if not isinstance(event.dataType, T.BinaryType):
+    if not documents.accepts(event.dataType):
         raise SchemaMismatchError(
             f"the event column {column!r} has the type {event.dataType.simpleString()}; allowed is binary",
-            hint="an event is a protobuf message in a binary column",
+            hint=f"format is {documents.read!r}; binary formats need a binary column, the others may be text too",
         )
     for name in (TENANT_COLUMN, LEDGER_COLUMN, *((FAILURE_COLUMN,) if with_failures else ())):
         if name in fields:
@@ -89,9 +98,8 @@ def plan_layout(
     kept = tuple(_require(fields, name, "a column of keep=") for name in kept_names)
     # The order of the DataFrame, whatever the order in keep=.
     kept = tuple(field for field in fields.values() if field in kept)
-    if tenant is None:
-        return Layout(column, kept)
-    return _with_tenant(df, Layout(column, kept), tenant)
+    layout = Layout(column, documents.output_type(event.dataType), kept)
+    return layout if tenant is None else _with_tenant(df, layout, tenant)
 
 
 def _require(fields: dict[str, T.StructField], name: str, what: str) -> T.StructField:
@@ -109,7 +117,7 @@ def _with_tenant(df: DataFrame, layout: Layout, tenant: str) -> Layout:
     if found is None:
         if not {"schema", "table"} & {tenant} and "." not in tenant:
             _require({field.name: field for field in df.schema.fields}, tenant, "the tenant column")
-        return Layout(layout.event, layout.kept, tenant_path=TenantPath.parse(tenant))
+        return replace(layout, tenant_path=TenantPath.parse(tenant))
     column, data_type = found
     if not isinstance(data_type, _TENANT_TYPES):
         raise SchemaMismatchError(
@@ -118,8 +126,8 @@ def _with_tenant(df: DataFrame, layout: Layout, tenant: str) -> Layout:
         )
     is_kept = any(field.name == tenant for field in layout.kept)
     if is_kept and isinstance(data_type, T.StringType):
-        return Layout(layout.event, layout.kept, tenant_name=tenant)
-    return Layout(layout.event, layout.kept, tenant_name=TENANT_COLUMN, tenant_expression=column.cast("string"))
+        return replace(layout, tenant_name=tenant)
+    return replace(layout, tenant_name=TENANT_COLUMN, tenant_expression=column.cast("string"))
 
 
 def _find_field(schema: T.StructType, name: str) -> tuple[Column, T.DataType] | None:

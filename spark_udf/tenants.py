@@ -1,6 +1,7 @@
 """`TenantTransforms`: each row goes through the modules of its own tenant, and through nobody else's."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ from pyspark.sql import DataFrame
 
 from spark_udf.admission import PlanSource
 from spark_udf.apply import Options, apply_plans
+from spark_udf.documents import Documents
 from spark_udf.step import UNKNOWN, Engine, Unknown, Via, check_choice
 from spark_udf.tenants_file import read_tenants_file
 from spark_udf.transform import Metered, WasmTransform
+from wasm_host import TrustPolicy
 from wasm_host.errors import ConfigError
 
 
@@ -22,6 +25,7 @@ class TenantTransforms(Metered):
         unknown: What happens to rows of tenants that are not named here: "fail" ends the job, "drop" leaves them out,
             "dead_letter" keeps them with a null event and a `failure`.
         tenant: The column or path that `apply` takes if it is not told another.
+        trust: What makes a module trusted, for all tenants that have no policy of their own.
 
     Raises:
         ConfigError: an argument is not allowed.
@@ -33,6 +37,7 @@ class TenantTransforms(Metered):
         *,
         unknown: Unknown = "fail",
         tenant: str | None = None,
+        trust: TrustPolicy | None = None,
     ) -> None:
         super().__init__()
         check_choice("unknown", unknown, UNKNOWN)
@@ -42,7 +47,7 @@ class TenantTransforms(Metered):
             if not isinstance(name, str) or not name:
                 raise ConfigError(f"the tenant {name!r} is not a name", hint="tenants are named by text")
         self._tenants = {
-            name: transform if isinstance(transform, WasmTransform) else _chain(name, transform)
+            name: _trusting(transform if isinstance(transform, WasmTransform) else _chain(name, transform), trust)
             for name, transform in tenants.items()
         }
         self._unknown: str = unknown
@@ -86,6 +91,8 @@ class TenantTransforms(Metered):
         engine: Engine = "wasm",
         shadow_sample: float = 0.01,
         keep: Sequence[str] | None = None,
+        format: str = "protobuf",
+        output_format: str | None = None,
         shared_folder: str | None = None,
     ) -> DataFrame:
         """Transform a column of events, each row by its tenant's transform.
@@ -100,6 +107,8 @@ class TenantTransforms(Metered):
             engine: See there.
             shadow_sample: See there.
             keep: See there; the tenant column need not be kept.
+            format: See there.
+            output_format: See there.
             shared_folder: See there.
 
         Raises:
@@ -118,6 +127,7 @@ class TenantTransforms(Metered):
             shadow_sample=shadow_sample,
             keep=keep,
             shared_folder=shared_folder,
+            documents=Documents.of(format, output_format),
             unknown=unknown_policy,
         )
         plans: dict[str | None, PlanSource] = {name: transform.plan for name, transform in self._tenants.items()}
@@ -133,3 +143,11 @@ def _chain(tenant: str, transforms: Sequence[WasmTransform]) -> WasmTransform:
         )
     steps = [step for transform in transforms for step in transform.steps]
     return WasmTransform.from_steps(steps, on_error=policies.pop())  # type: ignore[arg-type]  # was checked
+
+
+def _trusting(transform: WasmTransform, trust: TrustPolicy | None) -> WasmTransform:
+    """The transform under a policy; the caller's own object, which may serve elsewhere, stays as it is."""
+    if trust is None:
+        return transform
+    steps = [replace(step, trust=step.trust or trust) for step in transform.steps]
+    return WasmTransform.from_steps(steps, on_error=transform.on_error)  # type: ignore[arg-type]  # was checked

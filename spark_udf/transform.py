@@ -8,10 +8,11 @@ from pyspark.sql import DataFrame
 
 from spark_udf.admission import PlanSource
 from spark_udf.apply import Options, apply_plans
+from spark_udf.documents import Documents
 from spark_udf.meter import Meter, MetricsListener, OnBatch
 from spark_udf.metrics import ModuleMetrics
 from spark_udf.step import ON_ERROR, Engine, NativeFactory, OnError, Step, Via, check_choice
-from wasm_host import Isolation, Limits
+from wasm_host import Isolation, Limits, TrustPolicy
 from wasm_host.errors import ConfigError
 
 Module = str | Path | bytes
@@ -63,6 +64,8 @@ class WasmTransform(Metered):
         wasi: Whether the module may import the deterministic part of WASI.
         native: The twin in plain Python, for engine "native" and "shadow".
         sha256: The digest that the module must have.
+        trust: What makes a module trusted, checked on the driver and again in each worker; None takes all.
+        signature: Content of the module's signature file; for a path, `<path>.sig` is read if this is left out.
 
     Raises:
         ConfigError: an argument is not allowed.
@@ -79,6 +82,8 @@ class WasmTransform(Metered):
         wasi: bool = False,
         native: str | NativeFactory | None = None,
         sha256: str | None = None,
+        trust: TrustPolicy | None = None,
+        signature: bytes | None = None,
     ) -> None:
         super().__init__()
         check_choice("on_error", on_error, ON_ERROR)
@@ -92,12 +97,14 @@ class WasmTransform(Metered):
                 wasi=wasi,
                 native=native,
                 sha256=sha256,
+                trust=trust,
+                signature=signature,
             )
             self.steps: tuple[Step, ...] = (step,)
             return
-        if config is not None or native is not None or sha256 is not None:
+        if any(given is not None for given in (config, native, sha256, signature)):
             raise ConfigError(
-                "config, native or sha256 given for a chain of modules",
+                "config, native, sha256 or signature given for a chain of modules",
                 hint="make the chain of WasmTransforms, each with its own",
             )
         self.steps = tuple(
@@ -106,7 +113,9 @@ class WasmTransform(Metered):
             for step in (
                 part.steps
                 if isinstance(part, WasmTransform)
-                else (Step(module=_source(part), limits=limits or Limits(), isolation=isolation, wasi=wasi),)
+                else (
+                    Step(module=_source(part), limits=limits or Limits(), isolation=isolation, wasi=wasi, trust=trust),
+                )
             )
         )
         if not self.steps:
@@ -137,6 +146,8 @@ class WasmTransform(Metered):
         engine: Engine = "wasm",
         shadow_sample: float = 0.01,
         keep: Sequence[str] | None = None,
+        format: str = "protobuf",
+        output_format: str | None = None,
         shared_folder: str | None = None,
     ) -> DataFrame:
         """Transform a column of events.
@@ -150,6 +161,9 @@ class WasmTransform(Metered):
             engine: "wasm"; "native" runs the twin instead; "shadow" runs wasm, and the twin on a sample to compare.
             shadow_sample: The share that is compared.
             keep: The other columns to keep; by default all. Each one costs a trip to Python and back.
+            format: The format of the events, a name of `abi.formats`; guests always see the canonical event. Formats of
+                text may be in a text column.
+            output_format: The format to give back; the same if left out.
             shared_folder: A folder that driver and executors see under the same path, to carry the modules.
 
         Returns:
@@ -167,6 +181,7 @@ class WasmTransform(Metered):
             shadow_sample=shadow_sample,
             keep=keep,
             shared_folder=shared_folder,
+            documents=Documents.of(format, output_format),
         )
         return apply_plans(df, {None: self.plan}, options, self._meter)
 
