@@ -34,7 +34,10 @@ def default_cache_dir() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base) / "wasm-host"
-    home = Path.home()
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path("/nonexistent")  # a container's user number that is in no password file
     if home.is_dir() and os.access(home, os.W_OK):
         return home / ".cache" / "wasm-host"
     return Path(tempfile.gettempdir()) / f"wasm-host-{os.getuid()}"
