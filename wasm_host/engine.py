@@ -16,6 +16,8 @@ import wasmtime
 
 EPOCH_TICK_MS = 10
 _SMALL_ADDRESS_SPACE_BYTES = 64 << 30
+SMALL_RESERVATION_BYTES = 8 << 20
+"""Addresses that each memory takes at first where the address space is small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class EngineSettings:
     @cache  # noqa: B019 - settings are few, and live as long as the process
     def fingerprint(self) -> str:
         """Digest of the settings and of wasmtime's version: the same code may be shared where it is the same."""
-        text = f"{version('wasmtime')}|{_PROPOSALS_TEXT}|{astuple(self)}"
+        reservation = SMALL_RESERVATION_BYTES if self.is_address_space_small else "wasmtime's own"
+        text = f"{version('wasmtime')}|{_PROPOSALS_TEXT}|{astuple(self)}|{reservation}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -56,10 +59,15 @@ _HOST_PROPOSALS = {**_GUEST_PROPOSALS, "wasm_multi_memory": True}
 _PROPOSALS_TEXT = ",".join(f"{name}={on}" for name, on in sorted(_HOST_PROPOSALS.items()))
 
 
+def address_space_bytes() -> int | None:
+    """RLIMIT_AS, or None where there is no limit that matters."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY or soft >= _SMALL_ADDRESS_SPACE_BYTES else soft
+
+
 def is_address_space_small() -> bool:
     """Whether RLIMIT_AS is too low for wasmtime's usual reservation of several GiB for each memory."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return soft != resource.RLIM_INFINITY and soft < _SMALL_ADDRESS_SPACE_BYTES
+    return address_space_bytes() is not None
 
 
 def _config(settings: EngineSettings, proposals: dict[str, bool]) -> wasmtime.Config:
@@ -73,9 +81,10 @@ def _config(settings: EngineSettings, proposals: dict[str, bool]) -> wasmtime.Co
     # Compiling on threads and forking do not go together, and a worker has one core anyway.
     config.parallel_compilation = False
     if settings.is_address_space_small:
-        config.memory_reservation = 64 << 20
+        # Little at first, so that a worker with little room can keep several guests; a memory that outgrows it moves.
+        config.memory_reservation = SMALL_RESERVATION_BYTES
         config.memory_guard_size = 64 << 10
-        config.memory_reservation_for_growth = 1 << 20
+        config.memory_reservation_for_growth = SMALL_RESERVATION_BYTES
     return config
 
 

@@ -8,11 +8,17 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
+from wasm_host.engine import SMALL_RESERVATION_BYTES, address_space_bytes
+from wasm_host.errors import HostError
 from wasm_host.guest import Guest
 from wasm_host.limits import MIB
 
 DEFAULT_MAX_GUESTS = 2_048
 DEFAULT_MAX_MEMORY_BYTES = 1024 * MIB
+# Of a limited address space a quarter is for guests that wait: Python and Arrow need most of the rest, and the guest at
+# work may move to a larger place while it grows.
+_SHARE_OF_ADDRESS_SPACE = 4
+_MEMORIES_PER_GUEST = 2
 
 
 class GuestPool:
@@ -44,7 +50,7 @@ class GuestPool:
         guest = self._guests.get(key)
         if guest is None:
             self.misses += 1
-            guest = self._guests[key] = load()
+            guest = self._guests[key] = self._load_with_room(load)
             self.settle(key)
         else:
             self.hits += 1
@@ -56,13 +62,29 @@ class GuestPool:
         guest = self._guests.get(key)
         if guest is None:
             return
-        self._note(key, guest.held_bytes)
-        while len(self._guests) > 1 and (
-            len(self._guests) > self._max_guests or self._total_bytes > self._max_memory_bytes
-        ):
-            oldest, unused = self._guests.popitem(last=False)
-            self._note(oldest, 0)
-            unused.close()
+        room_bytes, least_bytes = self._max_memory_bytes, 0
+        address_space = address_space_bytes()
+        if address_space is not None:
+            room_bytes = min(room_bytes, address_space // _SHARE_OF_ADDRESS_SPACE)
+            least_bytes = _MEMORIES_PER_GUEST * SMALL_RESERVATION_BYTES
+        self._note(key, max(guest.held_bytes, least_bytes))
+        while len(self._guests) > 1 and (len(self._guests) > self._max_guests or self._total_bytes > room_bytes):
+            self._close_oldest()
+
+    def _load_with_room(self, load: Callable[[], Guest]) -> Guest:
+        """Load; where the machine has no room, guests that wait make some."""
+        while True:
+            try:
+                return load()
+            except HostError:
+                if not self._guests:
+                    raise
+            self._close_oldest()
+
+    def _close_oldest(self) -> None:
+        oldest, unused = self._guests.popitem(last=False)
+        self._note(oldest, 0)
+        unused.close()
 
     def _note(self, key: Hashable, held_bytes: int) -> None:
         self._total_bytes += held_bytes - self._held_bytes.pop(key, 0)
