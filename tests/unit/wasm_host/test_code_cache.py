@@ -2,14 +2,13 @@
 
 import logging
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import wasmtime
 
 from tests.hostile.wat_guest import build
+from tests.unit.wasm_host.python_process import run_python
 from wasm_host.code_cache import CACHE_DIR_VARIABLE, CodeCache, default_cache_dir
 from wasm_host.engine import EngineSettings, engine_for
 
@@ -148,20 +147,6 @@ def test_least_recently_used_code_is_removed_when_the_folder_is_full(
     assert len(list((tmp_path / "code").iterdir())) <= 3 + 32
     assert cache.load(f"{39:064d}", engine) is not None
     assert cache.load(f"{0:064d}", engine) is None
-
-
-def run_python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in a process of its own, with this project importable."""
-    root = Path(__file__).parents[3]
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=root,
-        env={**os.environ, **environment},
-        timeout=120,
-    )
 
 
 LOAD = """
