@@ -58,7 +58,7 @@ def test_wall_clock_works_in_a_child() -> None:
     assert_prints_ok("""
 from tests.hostile.wat_guest import SPIN, on_poison
 from tests.hostile.containment import poisoned_events
-limits = wasm_host.Limits(fuel_per_event=10**12, max_wall_ms_per_batch=200)
+limits = wasm_host.Limits(fuel_per_event=10**12, max_wall_ms_per_batch=1500)
 guest = wasm_host.load(build(transform=on_poison(SPIN)), limits=limits)
 check(guest)
 def work():
