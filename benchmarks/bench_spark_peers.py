@@ -248,7 +248,11 @@ def main() -> None:
         spark.stop()
     print(peak_memory_line())
     if options.json:
-        options.json.write_text(json.dumps({"machine": machine_lines(), "parts": bench.results}, indent=1))
+        # Parts that were measured in other runs stay.
+        earlier = json.loads(options.json.read_text())["parts"] if options.json.exists() else {}
+        options.json.write_text(
+            json.dumps({"machine": machine_lines(), "parts": {**earlier, **bench.results}}, indent=1)
+        )
 
 
 if __name__ == "__main__":
