@@ -97,7 +97,7 @@ def test_leaking_tenants_stay_within_the_memory_of_a_worker() -> None:
 def test_events_of_64_megabytes_are_masked_or_fail_alone() -> None:
     output = run_program(FAULTS / "big_events_program.py", timeout=400)
     # "a@example.com" became "***" in all five.
-    assert answer(output, "ROOMY") == f"{[len('***') - len('a@example.com')] * 5} 0".replace("-10", "-10")
+    assert answer(output, "ROOMY") == f"{[len('***') - len('a@example.com')] * 5} 0"
     good, _, failures = answer(output, "DEFAULT").partition("] ")
     assert good == "[0, 2, 4"
     assert "(1, " in failures
