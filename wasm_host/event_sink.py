@@ -34,7 +34,9 @@ class EventSink:
         ctypes.memmove(self._data.ctypes.data + self.size_bytes, data_address, data_bytes)
         ctypes.memmove(self._rows.ctypes.data + 4 * self.count, rows_address, 4 * count)
         ends = np.frombuffer(ctypes.string_at(ends_address, 4 * count), np.uint32)
-        np.add(ends, self.size_bytes, out=self._offsets[self.count + 1 : self.count + 1 + count], casting="unsafe")
+        # In 64 bits: the sum of a 32-bit end and a position may not fit 32 bits.
+        into = self._offsets[self.count + 1 : self.count + 1 + count]
+        np.add(ends, self.size_bytes, out=into, dtype=np.int64)
         self.size_bytes += data_bytes
         self.count += count
 

@@ -60,7 +60,8 @@ class EventSource:
         if self.count == 0 or self.size_bytes(0, self.count) <= max_bytes:
             return []
         lengths = np.diff(self.offsets)
-        return [int(row) for row in np.flatnonzero(lengths > max_bytes)]
+        # Arrow allows any bytes below a null, and nobody is going to look at them.
+        return [int(row) for row in np.flatnonzero(lengths > max_bytes) if not self.is_null(int(row))]
 
 
 def sources_of(events: Events) -> Iterator[EventSource]:
@@ -94,6 +95,8 @@ def _binary_arrays(events: Events) -> list[pa.Array]:
             hint="put the one event into a list",
         )
     try:
+        if pa.types.is_string(pa.infer_type(events)):
+            raise TypeError("text")  # which Arrow would take, as UTF-8
         return [pa.array(events, type=pa.large_binary())]
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
         raise ConfigError(

@@ -185,7 +185,7 @@ class Guest:
         stats.events_out = len(result.events)
         stats.events_failed = len(result.failures)
         stats.bytes_in = bytes_in
-        stats.bytes_out = result.events.nbytes if len(result.events) else 0
+        stats.bytes_out = pc.sum(pc.binary_length(result.events)).as_py() or 0
         stats.events_dropped = stats.events_in - stats.events_failed - _distinct_rows(result.rows)
 
     def _new_run(self) -> BatchRun:
