@@ -5,6 +5,7 @@ under the proposals that guests may use, compilation, imports, exports, memory, 
 """
 
 import hashlib
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,14 +43,12 @@ def read_module(source: bytes | str | Path, limits: Limits) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         wasm = bytes(source)
         size = len(wasm)
+    elif isinstance(source, (str, Path)):
+        wasm, size = _read_file(Path(source), limits.max_module_bytes)
     else:
-        path = Path(source)
-        try:
-            size = path.stat().st_size
-            wasm = path.read_bytes() if size <= limits.max_module_bytes else b""
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise ConfigError(f"cannot read the module {str(path)!r}: {reason}", hint="give a .wasm file") from error
+        raise ConfigError(
+            f"the module is a {type(source).__name__}; allowed is a path or bytes", hint="give a .wasm file"
+        )
     if size > limits.max_module_bytes:
         raise ModuleTooLargeError(
             f"the module has {size:,} bytes; max_module_bytes is {limits.max_module_bytes:,}",
@@ -58,6 +57,20 @@ def read_module(source: bytes | str | Path, limits: Limits) -> bytes:
             limit=limits.max_module_bytes,
         )
     return wasm
+
+
+def _read_file(path: Path, max_bytes: int) -> tuple[bytes, int]:
+    """The content and its size; no content if it is too large."""
+    try:
+        info = path.stat()
+        if not stat.S_ISREG(info.st_mode):
+            raise ConfigError(f"cannot read the module {str(path)!r}: it is not a file", hint="give a .wasm file")
+        return (path.read_bytes() if info.st_size <= max_bytes else b""), info.st_size
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
+        raise ConfigError(f"cannot read the module {str(path)!r}: {reason}", hint="give a .wasm file") from error
 
 
 def admit(wasm: bytes, limits: Limits, *, allows_wasi: bool = False) -> CompiledModule:

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-import msgpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +16,7 @@ from wasm_host.batch_run import BatchRun
 from wasm_host.errors import ClosedError, ConfigError
 from wasm_host.event_sink import EventSink
 from wasm_host.event_source import Events, EventSource, sources_of
+from wasm_host.guest_config import encode_config
 from wasm_host.instance import GuestInstance, GuestRecipe
 from wasm_host.limits import Limits
 from wasm_host.module import CompiledModule
@@ -54,7 +54,9 @@ def load(
         ModuleError, ContractError, MemoryLimitError: the module was refused; none of its code ran.
         GuestError: its start-up code ran and failed, or refused the configuration.
     """
-    limits = limits or Limits()
+    limits = Limits() if limits is None else limits
+    if not isinstance(limits, Limits):
+        raise ConfigError(f"limits are a {type(limits).__name__}; allowed is wasm_host.Limits", field="limits")
     if isolation not in ISOLATIONS:
         raise ConfigError(f"isolation is {isolation!r}; allowed are {', '.join(ISOLATIONS)}", field="isolation")
     wasm = read_module(source, limits)
@@ -71,24 +73,6 @@ def load(
     guest = Guest(wasm, GuestRecipe(module, encode_config(config), limits), isolation=isolation, wasi=wasi)
     guest.warm_up()
     return guest
-
-
-def encode_config(config: Mapping[str, Any] | None) -> bytes:
-    """The configuration as a guest's `init` gets it; an empty map if there is none.
-
-    Raises:
-        ConfigError: a value has no MessagePack form, or the map is not a map.
-    """
-    if config is not None and not isinstance(config, Mapping):
-        raise ConfigError(f"the configuration is a {type(config).__name__}; allowed is a map", field="config")
-    try:
-        return bytes(msgpack.packb(dict(config or {}), use_bin_type=True))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ConfigError(
-            f"the configuration cannot be written as MessagePack: {str(error)[:200]}",
-            hint="use maps, lists, strings, bytes, numbers, booleans and None",
-            field="config",
-        ) from error
 
 
 class Guest:
