@@ -33,7 +33,9 @@ def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise _refusal(f"has the key {key!r:.60}, which is of type {type(key).__name__}; allowed as keys are texts")
+                raise _refusal(
+                    f"has the key {key!r:.60}, which is of type {type(key).__name__}; allowed as keys are texts"
+                )
         return {key: _plain(item, depth + 1) for key, item in value.items()}
     # A named tuple is a list by type only: msgpack's own extension type is one.
     if isinstance(value, list) or type(value) is tuple:
