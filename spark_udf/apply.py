@@ -80,6 +80,7 @@ def apply_plans(df: DataFrame, plans: Mapping[str | None, PlanSource], options: 
         output_names=tuple(output.names),
         tenant_column=layout.tenant_name,
         tenant_path=layout.tenant_path,
+        tenant_count=len(plans),
         unknown=options.unknown,
         with_failures=dead_letters,
         engine=options.engine,

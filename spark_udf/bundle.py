@@ -5,7 +5,7 @@ Knows nothing of how the blob travels; that is `spark_udf.carrier`.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import msgpack
@@ -47,6 +47,8 @@ class Bundle:
     modules: Mapping[str, bytes]
     plans: tuple[BundledPlan, ...]
     tenants: Mapping[str, int] | None
+    requests: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What a worker has worked out about steps; kept as long as the bundle, across tasks."""
 
     def plan_of(self, tenant: str | None) -> BundledPlan | None:
         """The plan of a tenant, or None if nobody configured it."""

@@ -16,13 +16,13 @@ _MAX_BYTES = 32 * 1024 * 1024
 class Gatherer:
     """Hands on batches as they come, until it is told that they have too few rows for their tenants."""
 
-    def __init__(self) -> None:
-        self._wanted_rows = 0
+    def __init__(self, expected_tenants: int = 1) -> None:
+        self._wanted_rows = _wanted(expected_tenants)
 
     def note(self, rows: int, tenants: int) -> None:
         """Learn from a batch how many tenants there are."""
-        wanted = min(tenants * _ROWS_FOR_EACH_TENANT, _MAX_ROWS)
-        self._wanted_rows = wanted if tenants > 1 and rows < wanted else self._wanted_rows
+        wanted = _wanted(tenants)
+        self._wanted_rows = wanted if rows < wanted else 0
 
     def gather(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Join batches as far as that helps; never more than so many bytes."""
@@ -39,6 +39,10 @@ class Gatherer:
                 waiting, rows, nbytes = [], 0, 0
         if waiting:
             yield _join(waiting)
+
+
+def _wanted(tenants: int) -> int:
+    return min(tenants * _ROWS_FOR_EACH_TENANT, _MAX_ROWS) if tenants > 1 else 0
 
 
 def _join(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -19,7 +19,7 @@ from spark_udf.ledger import WorkerLedger
 from spark_udf.secret import SecretValues
 from spark_udf.shadow import Shadow
 from spark_udf.twin import Twin, build_twin
-from wasm_host import GuestPool
+from wasm_host import GuestPool, HostError
 from wasm_host.native import Pipeline
 from wasm_host.result import BatchResult
 
@@ -55,7 +55,9 @@ class PlanRunner:
         self._twins = twins or {}
         self._shadow = Shadow(shadow_sample) if engine == "shadow" else None
         self._pipelines: dict[tuple[int, int], Pipeline] = {}
-        self._requests: dict[tuple[str | None, int, int], GuestRequest] = {}
+        self._requests: dict[tuple[str | None, int, int], GuestRequest] = bundle.requests.setdefault(
+            secrets.fingerprint, {}
+        )
 
     def run(self, plan: BundledPlan, tenant: str | None, events: pa.Array) -> PlanOutcome:
         """Run all steps of a plan."""
@@ -118,7 +120,13 @@ class PlanRunner:
         was_ready = self._pool.hits > hits_before
         counters.cache_hits += was_ready
         counters.cache_misses += not was_ready
-        result = guest.transform(events)
+        try:
+            result = guest.transform(events)
+        except HostError:
+            # The machine had no room for it. An event's outcome does not depend on the run, so the batch may run again.
+            if not self._pool.make_room(request.key):
+                raise
+            result = guest.transform(events)
         self._pool.settle(request.key)
         return result
 

@@ -32,6 +32,7 @@ class Program:
         output_names: Names of all columns that are given back, in order.
         tenant_column: The column that says whose a row is, or None.
         tenant_path: Where in the event the tenant stands, if it is not a column.
+        tenant_count: How many tenants are configured.
         unknown: What happens to rows whose tenant is not configured.
         with_failures: Whether a failure column is given back.
         engine: "wasm", "native" or "shadow".
@@ -51,6 +52,7 @@ class Program:
     event_type: pa.DataType | None = None
     tenant_column: str | None = None
     tenant_path: TenantPath | None = None
+    tenant_count: int = 1
     unknown: str = "fail"
     with_failures: bool = False
     engine: str = "wasm"
@@ -73,7 +75,7 @@ class Program:
                 hint="ship one environment to driver and executors",
             )
         task: Task | None = None
-        gatherer = Gatherer()
+        gatherer = Gatherer(self.tenant_count)
         for batch in gatherer.gather(batches):
             # Nothing is loaded for an empty partition.
             task = task or Task(self, gatherer)

@@ -6,6 +6,7 @@ part of the bundle of modules that is written to disk. Text that a guest produce
 is kept. What is not: a guest is given its own secret, so it can still put it into its output, or disguise it.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -93,6 +94,13 @@ class SecretValues:
             SecretUnavailableError: one of them cannot be read.
         """
         return cls({secret: secret.read() for secret in dict.fromkeys(secrets)})
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells sets of values apart, without telling the values."""
+        return hashlib.sha256(
+            repr(sorted((str(key), value) for key, value in self._values.items())).encode()
+        ).hexdigest()
 
     def fill(self, value: Any) -> Any:
         """Copy a configuration with every reference replaced by its value."""

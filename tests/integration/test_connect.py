@@ -13,7 +13,8 @@ pytestmark = pytest.mark.spark
 
 
 def test_transforms_metrics_sql_and_streams_work_through_connect(tmp_path: Path) -> None:
-    output = run_program("connect_program.py", tmp_path)
+    # With this set, Spark takes a free port for its server instead of always the same one.
+    output = run_program("connect_program.py", tmp_path, env={"SPARK_TESTING": "1"})
     answer = json.loads(next(line for line in output.splitlines() if line.startswith("ANSWER "))[7:])
     expected = []
     rows = sample_batch(0, 600).to_pylist()
