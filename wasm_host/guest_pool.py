@@ -15,9 +15,9 @@ from wasm_host.limits import MIB
 
 DEFAULT_MAX_GUESTS = 2_048
 DEFAULT_MAX_MEMORY_BYTES = 1024 * MIB
-# Of a limited address space a quarter is for guests that wait: Python and Arrow need most of the rest, and the guest at
+# Of a limited address space an eighth is for guests that wait: Python and Arrow need most of the rest, and the guest at
 # work may move to a larger place while it grows.
-_SHARE_OF_ADDRESS_SPACE = 4
+_SHARE_OF_ADDRESS_SPACE = 8
 _MEMORIES_PER_GUEST = 2
 
 
@@ -70,6 +70,14 @@ class GuestPool:
         self._note(key, max(guest.held_bytes, least_bytes))
         while len(self._guests) > 1 and (len(self._guests) > self._max_guests or self._total_bytes > room_bytes):
             self._close_oldest()
+
+    def make_room(self, key: Hashable) -> bool:
+        """Close all guests but one, for a batch of it that found no memory; False when there was nothing to close."""
+        others = [other for other in self._guests if other != key]
+        for other in others:
+            self._note(other, 0)
+            self._guests.pop(other).close()
+        return bool(others)
 
     def _load_with_room(self, load: Callable[[], Guest]) -> Guest:
         """Load; where the machine has no room, guests that wait make some."""

@@ -174,7 +174,7 @@ class GuestStore:
         """Whether one more instance may be made here."""
         small = self._sandbox.settings.is_address_space_small
         most = _MAX_GENERATIONS_IN_SMALL_ADDRESS_SPACE if small else _MAX_GENERATIONS
-        return self._generations < most and self._dead_bytes < _MAX_DEAD_BYTES
+        return self._generations < most and self._dead_bytes < (_MAX_IDLE_DEAD_BYTES if small else _MAX_DEAD_BYTES)
 
     def read(self, address: int, length: int) -> bytes:
         """Bytes of the staging memory.
