@@ -130,6 +130,31 @@ def _timed(name: str, variant: Variant, clock: Callable[[], float]) -> float:
     return took
 
 
+def tree_processor_seconds() -> float:
+    """Processor time of this process and of everything below it: for Spark, the JVM and its Python workers.
+
+    Other processes do not count, so ratios hold on a busy machine, which those of the wall clock do not. Linux only.
+    """
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended in the meantime
+        # Own time and that of children which have ended: a worker that ended is its daemon's child.
+        parents[int(entry.name)], ticks[int(entry.name)] = int(words[1]), sum(map(int, words[11:15]))
+    total = 0
+    for process, spent in ticks.items():
+        ancestor = process
+        while ancestor != os.getpid() and ancestor in parents:
+            ancestor = parents[ancestor]
+        total += spent if ancestor == os.getpid() else 0
+    return total / os.sysconf("SC_CLK_TCK")
+
+
 def machine_lines() -> list[str]:
     """The machine, its load and the versions, for the head of every result."""
     names = []
