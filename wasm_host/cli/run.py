@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import get_args
@@ -15,7 +15,14 @@ from wasm_host.cli.console import err
 from wasm_host.cli.inputs import module_options, read_config, read_limits, read_wasm
 from wasm_host.cli.misuse import EXIT_FAILED, refuse
 from wasm_host.cli.streams.atomic_file import AtomicFile
-from wasm_host.cli.streams.containers import CONTAINERS, check_fits, container_of, format_for_output, output_format
+from wasm_host.cli.streams.containers import (
+    CONTAINERS,
+    USUAL_FORMAT,
+    check_fits,
+    container_of,
+    format_for_output,
+    output_format,
+)
 from wasm_host.cli.streams.dead_letters import DeadLetters, LetterFormat
 from wasm_host.cli.streams.pump import Counts, Pump, StoppedByFailure, conversion
 from wasm_host.cli.streams.readers import Chunk, ParquetReader, Reader, open_reader
@@ -72,15 +79,15 @@ def command(
     _check_names(source, target, dead_letters, format_name, output_format)
     container = container_of(source, container, format_name, "--container")
     reader = open_reader(container, source, max_event_bytes=limits.max_memory_bytes, column=column)
-    feed = _Feed(reader)
-    format_name = format_name or feed.detect(container)
-    check_fits(format_name, container)
-    output_container = container_of(
-        target, output_container or (container if target == "-" else None), output_format, "--output-container"
-    )
-    output_format = output_format or format_for_output(output_container, format_name)
-    check_fits(output_format, output_container)
-    with load(wasm, config=config or None, limits=limits, wasi=wasi) as guest:
+    with closing(reader), load(wasm, config=config or None, limits=limits, wasi=wasi) as guest:
+        feed = _Feed(reader)
+        format_name = format_name or feed.detect(container)
+        check_fits(format_name, container)
+        output_container = container_of(
+            target, output_container or (container if target == "-" else None), output_format, "--output-container"
+        )
+        output_format = output_format or format_for_output(output_container, format_name)
+        check_fits(output_format, output_container)
         letters = DeadLetters(dead_letters, dead_letter_format, guest.module.digest) if dead_letters else None
         pump = Pump(guest, conversion(format_name), _encoder(output_format, output_container), letters)
         try:
@@ -93,8 +100,6 @@ def command(
                 err=True,
             )
             context.exit(EXIT_FAILED)
-        finally:
-            reader.close()
     if not quiet:
         err().print(_summary(counts))
 
@@ -121,14 +126,16 @@ class _Feed(Reader):
 
     def detect(self, container: str) -> str:
         """The format of the first document that is no tombstone."""
-        if container in ("avro", "delimited") or self._first is None:
-            return {"avro": "avro", "ndjson": "json"}.get(container, "protobuf")
-        first = next((value.as_py() for value in self._first.documents if value.is_valid), None)
+        usual = USUAL_FORMAT[container]
+        documents = [] if self._first is None or container == "avro" else self._first.documents
+        first = next((value.as_py() for value in documents if value.is_valid), None)
         if first is None:
-            return "protobuf" if container == "parquet" else "json"
+            return usual
         try:
             return formats.detect(first)
         except DecodeError:
+            if container == "delimited":
+                return usual  # what is no event at all is the guest's to judge, or a dead letter
             refuse(f"cannot tell the format of the first event in {self.path}", "name it with --format")
 
 

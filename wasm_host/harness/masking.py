@@ -19,18 +19,24 @@ _NAME = "masked"
 _MIN_EVENTS = 300
 
 
-def check_masking(subject: Subject, trial: Trial) -> Section:
-    """Plant secrets, run them, and look for them everywhere.
+def check_request(subject: Subject, trial: Trial) -> None:
+    """Return if it is clear what is to be proven.
 
     Raises:
-        ConfigError: a path cannot be read, or it is not clear which configuration is to be proven.
+        ConfigError: a path cannot be read, or several configurations could be meant.
     """
+    for text in trial.must_mask:
+        parse_path(text)
+    if trial.must_mask and len(subject.configs) > 1:
+        raise ConfigError("the cases have several configurations", hint="say with --config FILE which one must mask")
+
+
+def check_masking(subject: Subject, trial: Trial) -> Section:
+    """Plant secrets, run them, and look for them everywhere."""
     section = Section("masking")
     if not trial.must_mask:
         section.skipped(_NAME, "no paths were named with --must-mask")
         return section
-    if len(subject.configs) > 1:
-        raise ConfigError("the cases have several configurations", hint="say with --config FILE which one must mask")
     paths = [parse_path(text) for text in trial.must_mask]
     probe = Probe(subject, subject.configs[0], trial, section)
     planted = Planter(paths, trial.seed).make(max(trial.examples, _MIN_EVENTS))

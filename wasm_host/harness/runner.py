@@ -5,15 +5,16 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib.metadata import version
 
+from wasm_host.errors import GuestError
 from wasm_host.harness.cases import check_cases, configurations_of
 from wasm_host.harness.contract import check_contract, check_version
 from wasm_host.harness.corpus import Corpus
 from wasm_host.harness.cost import check_cost
 from wasm_host.harness.facts import facts_of
 from wasm_host.harness.lifecycle import check_lifecycle
-from wasm_host.harness.masking import check_masking
-from wasm_host.harness.properties import check_properties
-from wasm_host.harness.reference import check_reference
+from wasm_host.harness.masking import check_masking, check_request
+from wasm_host.harness.properties import check_properties, is_sound
+from wasm_host.harness.reference import check_reference, load_twin
 from wasm_host.harness.report import SECTION_NAMES, Report, Section
 from wasm_host.harness.subject import Subject, Trial, with_configurations
 
@@ -46,6 +47,10 @@ def run_harness(subject: Subject, trial: Trial, *, progress: Progress | None = N
 class _Run:
     def __init__(self, subject: Subject, trial: Trial, report: Report, progress: Progress) -> None:
         self._subject = with_configurations(subject, configurations_of(trial))
+        # What the caller got wrong is said before anything runs.
+        check_request(self._subject, trial)
+        if trial.against is not None:
+            load_twin(trial.against)
         self._trial = trial
         self._report = report
         self._progress = progress
@@ -59,6 +64,10 @@ class _Run:
             return
         self._section("cases", lambda: check_cases(subject, trial))
         self._section("properties", lambda: check_properties(subject, trial, self._corpus))
+        if not is_sound(self._report.sections[-1]):
+            # Every further event may cost its whole fuel; there is nothing to learn from that.
+            self._skip_rest("properties failed")
+            return
         self._section("reference", lambda: check_reference(subject, trial, self._corpus))
         self._section("masking", lambda: check_masking(subject, trial))
         self._section("cost", lambda: check_cost(subject, self._corpus, self._report))
@@ -76,7 +85,11 @@ class _Run:
     def _section(self, name: str, check: Callable[[], Section]) -> bool:
         self._progress(name)
         started = time.perf_counter()
-        section = check()
+        try:
+            section = check()
+        except GuestError as error:
+            section = Section(name)
+            section.failed("runs to its end", str(error))
         section.seconds = time.perf_counter() - started
         self._report.sections.append(section)
         return section.status != "fail"

@@ -23,7 +23,7 @@ _FORMATS_IN = {
     "avro": ("avro",),
     "parquet": tuple(formats.FORMATS),
 }
-_USUAL_FORMAT = {"ndjson": "json", "delimited": "protobuf", "avro": "avro", "parquet": "protobuf"}
+USUAL_FORMAT = {"ndjson": "json", "delimited": "protobuf", "avro": "avro", "parquet": "protobuf"}
 
 
 def container_of(path: str, named: str | None, format_name: str | None, option: str) -> str:
@@ -58,7 +58,7 @@ def check_fits(format_name: str, container: str) -> None:
 
 def format_for_output(container: str, input_format: str) -> str:
     """The input's format where it fits, else the container's usual one."""
-    return input_format if input_format in _FORMATS_IN[container] else _USUAL_FORMAT[container]
+    return input_format if input_format in _FORMATS_IN[container] else USUAL_FORMAT[container]
 
 
 def output_format(name: str, container: str) -> formats.Format:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import click
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -144,21 +145,28 @@ class ParquetReader(Reader):
     """A Parquet file with a column of events; the other columns travel along."""
 
     def __init__(self, path: str, max_event_bytes: int, column: str) -> None:
-        super().__init__(path, max_event_bytes)
         if path == "-":
             refuse("Parquet cannot be read from a pipe", "give a file")
+        super().__init__(path, max_event_bytes)
+        self._column = column
         try:
             self._file = pq.ParquetFile(self.stream)
+            self.schema = self._file.schema_arrow
+            self._check_column()
         except (pa.ArrowInvalid, OSError) as error:
+            self.close()
             refuse(f"{path} is no Parquet file: {str(error).splitlines()[0][:200]}", "give another --container")
-        self.schema = self._file.schema_arrow
-        self._column = column
-        if column not in self.schema.names:
-            refuse(
-                f"{path} has no column {column!r}", f"give --column with one of {', '.join(self.schema.names)[:300]}"
-            )
-        if not _is_bytes(self.schema.field(column).type):
-            refuse(f"column {column!r} of {path} is {self.schema.field(column).type}", "events are binary or text")
+        except click.UsageError:
+            self.close()
+            raise
+
+    def _check_column(self) -> None:
+        if self._column not in self.schema.names:
+            names = ", ".join(self.schema.names)[:300]
+            refuse(f"{self.path} has no column {self._column!r}", f"give --column with one of {names}")
+        kind = self.schema.field(self._column).type
+        if not _is_bytes(kind):
+            refuse(f"column {self._column!r} of {self.path} is {kind}", "events are binary or text")
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows."""
