@@ -18,6 +18,7 @@ pytestmark = pytest.mark.spark
 LONG = "WASM_HOST_LONG_FAULTS"
 is_long = bool(os.environ.get(LONG))
 long_only = pytest.mark.skipif(not is_long, reason=f"takes minutes; `make faults` sets {LONG}=1")
+DRIVER_KILLS = int(os.environ.get("WASM_HOST_DRIVER_KILLS", "20"))
 FAULTS = Path("../faults")
 
 
@@ -42,7 +43,7 @@ def test_killed_python_workers_leave_no_trace_in_the_output(tmp_path: Path, mast
 
 
 @long_only
-def test_driver_killed_twenty_times_gives_each_event_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_driver_killed_many_times_gives_each_event_once(spark: SparkSession, tmp_path: Path) -> None:
     rows = [row for row in random_rows(33, 4_000, ("twice", "odd")) if row[2] is not None]
     frame_of(spark, rows, 48).write.parquet(str(tmp_path / "in"))
     (tmp_path / "twice.wasm").write_bytes(TWICE)
@@ -55,7 +56,7 @@ def test_driver_killed_twenty_times_gives_each_event_once(spark: SparkSession, t
     dice = random.Random(5)
     offsets = tmp_path / "cp" / "offsets"
     arguments = (tmp_path / "in", tmp_path / "out", tmp_path / "cp", tenants)
-    for _ in range(20):
+    for _ in range(DRIVER_KILLS):
         seen = len(list(offsets.glob("[0-9]*"))) if offsets.exists() else 0
         process = start_program("stream_program.py", *arguments)
         try:
