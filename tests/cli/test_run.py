@@ -225,8 +225,12 @@ def test_interrupted_run_leaves_no_output_and_keeps_the_old_one(number: signal.S
         while not any(path.name.endswith(".partial") and path.stat().st_size for path in tmp_path.iterdir()):
             assert time.monotonic() < deadline, "the run never began to write"
             time.sleep(0.02)
+        time.sleep(0.3)  # now it waits for more
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        try:
+            _, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert err.strip() == b"wasm-host: interrupted"
     assert target.read_bytes() == b"what was there before"

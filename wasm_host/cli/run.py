@@ -79,7 +79,9 @@ def command(
     _check_names(source, target, dead_letters, format_name, output_format)
     container = container_of(source, container, format_name, "--container")
     reader = open_reader(container, source, max_event_bytes=limits.max_memory_bytes, column=column)
-    with closing(reader), load(wasm, config=config or None, limits=limits, wasi=wasi) as guest:
+    with _signals_for_main_thread():
+        guest = load(wasm, config=config or None, limits=limits, wasi=wasi)
+    with closing(reader), guest:
         feed = _Feed(reader)
         format_name = format_name or feed.detect(container)
         check_fits(format_name, container)
@@ -195,6 +197,20 @@ def _progress(path: str, *, is_quiet: bool) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("events", total=total)
         yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
+def _signals_for_main_thread() -> Iterator[None]:
+    """Threads that are started inside inherit that they take no signals.
+
+    Otherwise a signal may reach the sandbox's clock, while the main thread waits in a read that nothing interrupts.
+    """
+    mask = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, mask)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

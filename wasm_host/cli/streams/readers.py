@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import cast
 
 import click
 import fastavro
@@ -20,6 +20,7 @@ from wasm_host.cli.misuse import refuse
 from wasm_host.cli.streams.framing import Framing
 
 _CHUNK_BYTES = 4 << 20
+_PIECE_BYTES = 1 << 20
 _CHUNK_ROWS = 10_000
 
 
@@ -44,11 +45,29 @@ class Reader(ABC):
     def __init__(self, path: str, max_event_bytes: int) -> None:
         self.path = path
         self.max_event_bytes = max_event_bytes
-        self.stream: BinaryIO = sys.stdin.buffer if path == "-" else _open(path)
+        self.stream = cast(io.BufferedReader, sys.stdin.buffer) if path == "-" else _open(path)
 
     @abstractmethod
     def chunks(self) -> Iterator[Chunk]:
         """All documents, in order."""
+
+    def read_block(self, size_bytes: int) -> bytes:
+        """The next bytes, fewer only at the end.
+
+        In pieces, with Python between them: an interruption that arrives between two reads of a pipe would otherwise
+        not be seen before the next byte.
+        """
+        pieces = []
+        missing = size_bytes
+        while missing > 0:
+            piece = self.stream.read1(min(missing, _PIECE_BYTES))
+            if not piece:
+                break
+            pieces.append(piece)
+            missing -= len(piece)
+        block = b"".join(pieces)
+        self.bytes_read += len(block)
+        return block
 
     def close(self) -> None:
         """Close the file; the standard input is left open."""
@@ -56,7 +75,7 @@ class Reader(ABC):
             self.stream.close()
 
 
-def _open(path: str) -> BinaryIO:
+def _open(path: str) -> io.BufferedReader:
     if Path(path).is_dir():
         refuse(f"{path} is a directory", "give a file")
     try:
@@ -74,8 +93,7 @@ class DelimitedReader(Reader):
         rest = b""
         wanted = _CHUNK_BYTES
         while True:
-            block = self.stream.read(wanted)
-            self.bytes_read += len(block)
+            block = self.read_block(wanted)
             buffer = rest + block
             start = self.bytes_read - len(buffer)
             try:
@@ -105,8 +123,7 @@ class NdjsonReader(Reader):
         """All lines."""
         rest = b""
         while True:
-            block = self.stream.read(_CHUNK_BYTES)
-            self.bytes_read += len(block)
+            block = self.read_block(_CHUNK_BYTES)
             lines = (rest + block).split(b"\n")
             rest = lines.pop() if block else b""
             if len(rest) > self.max_event_bytes:
