@@ -91,7 +91,6 @@ class Bench:
             "identity again (A/A)": lambda: rows.mapInArrow(identity_arrow, schema),
             "identity, mapInPandas": lambda: rows.mapInPandas(identity_pandas, schema),
             "redaction, native json": lambda: rows.mapInArrow(native_redact, schema),
-            "redaction, native twin": lambda: self.transforms["redaction, wasm"].apply(rows, engine="native"),
             "redaction, 1 tenant": lambda: self.tenants["redaction, 1 tenant"].apply(rows, tenant="one"),
             "redaction, 1,000 tenants": lambda: self.tenants["redaction, 1,000 tenants"].apply(rows, tenant="many"),
         }
@@ -141,7 +140,7 @@ def _own(number: int) -> dict[str, object]:
 
 
 def measure(bench: Bench, rounds: int, slow_rounds: int) -> dict[str, list[float]]:
-    """Run all variants in turn; the native twin is so slow that it gets fewer rounds."""
+    """Run all variants in turn; native Python is so slow that it gets fewer rounds."""
     seconds: dict[str, list[float]] = {name: [] for name in bench.variants}
     for number in range(rounds + 1):
         for name in bench.variants:
@@ -162,7 +161,6 @@ def report(seconds: dict[str, list[float]], events: int) -> None:
         print(f"{name:32} {median:9.3f} {events / median:11,.0f} {base / median:11.2f}")
     wasm = statistics.median(seconds["redaction, wasm"])
     print(f"\nredaction, wasm against native json: {statistics.median(seconds['redaction, native json']) / wasm:.1f}x")
-    print(f"redaction, wasm against native twin: {statistics.median(seconds['redaction, native twin']) / wasm:.1f}x")
     one, many = (statistics.median(seconds[f"redaction, {name}"]) for name in ("1 tenant", "1,000 tenants"))
     print(f"1,000 tenants against 1 tenant: {one / many:.2f}")
 
@@ -172,7 +170,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--slow-rounds", type=int, default=1, help="rounds of the native variants")
+    parser.add_argument("--slow-rounds", type=int, default=2, help="rounds of the native variants")
     parser.add_argument("--folder", help="keep the generated events here and use them again")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-spark-") as temporary:

@@ -54,10 +54,11 @@ def assemble(
     if permutation is not None:
         joined = joined.take(pa.array(permutation))
     original = batch.column(event_column)
-    kept = batch if is_every_row_once(source, batch.num_rows) else batch.take(pa.array(source))
     position = batch.schema.get_field_index(event_column)
-    columns = list(kept.columns)
-    columns[position] = joined
+    others = batch.remove_column(position)
+    if others.num_columns and not is_every_row_once(source, batch.num_rows):
+        others = others.take(pa.array(source))
+    columns = [*others.columns[:position], joined, *others.columns[position:]]
     if with_failures:
         dead_positions = _positions_of_dead(len(source), len(dead), permutation)
         columns.append(build_failure_column(len(source), dead_positions, dead, original))

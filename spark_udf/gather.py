@@ -19,10 +19,9 @@ class Gatherer:
     def __init__(self, expected_tenants: int = 1) -> None:
         self._wanted_rows = _wanted(expected_tenants)
 
-    def note(self, rows: int, tenants: int) -> None:
+    def note(self, tenants: int) -> None:
         """Learn from a batch how many tenants there are."""
-        wanted = _wanted(tenants)
-        self._wanted_rows = wanted if rows < wanted else 0
+        self._wanted_rows = _wanted(tenants)
 
     def gather(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Join batches as far as that helps; never more than so many bytes."""

@@ -54,8 +54,15 @@ def restore_order(rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray | None
     joined = np.concatenate(rows) if rows else np.empty(0, np.int64)
     if len(rows) <= 1 or bool(np.all(joined[1:] >= joined[:-1])):
         return joined, None
-    permutation = np.argsort(joined, kind="stable")
-    return joined[permutation], permutation
+    counts = np.bincount(joined)
+    if counts.max() > 1:
+        permutation = np.argsort(joined, kind="stable")
+        return joined[permutation], permutation
+    # No row has two outputs: each one's place follows from its row, without sorting.
+    places = np.empty(len(counts), np.int64)
+    places[joined] = np.arange(len(joined))
+    source = np.flatnonzero(counts)
+    return source, places[source]
 
 
 def is_every_row_once(rows: np.ndarray, length: int) -> bool:

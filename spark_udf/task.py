@@ -57,7 +57,7 @@ class Task:
         events, self._unreadable = program.documents.decode(batch.column(program.event_column))
         pieces = Pieces()
         by_tenant = self._split(batch, events)
-        self._gatherer.note(batch.num_rows, len(by_tenant))
+        self._gatherer.note(len(by_tenant))
         for piece in by_tenant:
             plan = self._bundle.plan_of(piece.tenant)
             if plan is None:

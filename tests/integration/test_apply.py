@@ -140,6 +140,9 @@ def test_only_the_columns_that_are_kept_go_to_python(spark: SparkSession) -> Non
     plan = out._jdf.queryExecution().executedPlan().toString()
     assert "amount" not in plan.split("MapInArrow")[1].split("\n")[0]
     assert out.count() == 20
+    alone = WasmTransform(TWICE).apply(frame.where("event is not null"), keep=[])
+    assert alone.columns == ["event"]
+    assert alone.count() == 2 * frame.where("event is not null").count()
 
 
 def test_tenant_comes_from_a_number_a_struct_or_the_event(spark: SparkSession) -> None:
