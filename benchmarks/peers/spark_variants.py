@@ -78,13 +78,9 @@ def plain_udf(rows: DataFrame) -> DataFrame:
 def sql_json(columns: DataFrame) -> DataFrame:
     """On the JVM: row images are JSON in text columns, parsed with a schema, changed and written again."""
 
-    def mask(name: str) -> Column:
-        image = F.from_json(name, IMAGE_SCHEMA)
-        for field in FIELDS:
-            image = image.withField(field, F.when(image[field].isNotNull(), F.lit("***")))
-        return F.when(F.col(name).isNotNull(), F.to_json(image))
-
-    return columns.withColumn("before", mask("before")).withColumn("after", mask("after"))
+    # Parsed in a projection of its own: an expression that is used several times would be evaluated several times.
+    parsed = columns.withColumns({image: F.from_json(image, IMAGE_SCHEMA) for image in ("before", "after")})
+    return sql_flat(parsed).withColumns({image: F.to_json(image) for image in ("before", "after")})
 
 
 def sql_regex(columns: DataFrame) -> DataFrame:
