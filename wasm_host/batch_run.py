@@ -15,20 +15,23 @@ import wasmtime
 from abi.failures import DRIVER_CODES, FailureCode
 from wasm_host.driver_state import RunStatus
 from wasm_host.engine import EPOCH_TICK_MS
-from wasm_host.errors import DeadlineExceededError
+from wasm_host.errors import DeadlineExceededError, LimitExceededError
 from wasm_host.event_sink import EventSink
 from wasm_host.event_source import EventSource
 from wasm_host.failure_text import describe_contract_failure, describe_trap
 from wasm_host.guest_store import GuestStore
 from wasm_host.instance import GuestInstance, GuestRecipe
 from wasm_host.journal import Journal
-from wasm_host.limits import KIB
+from wasm_host.limits import KIB, MIB
 from wasm_host.result import BatchStats, Failure
 from wasm_host.staging import CHUNK_BYTES, CHUNK_ROWS
 from wasm_host.traps import failure_code, is_interrupt
 
 # A fresh store has fresh memory, and each page of it costs a page fault: chunks start small and grow.
 _FIRST_CHUNK_BYTES = 64 * KIB
+# Each event's output is bounded, and so must their sum be, or many small events could fill the worker's memory. Like
+# the wall clock it fails the call: no event is to blame, and none may fail for what came before it in the batch.
+MAX_OUTPUT_BYTES_PER_BATCH = 512 * MIB
 # Until it is known what events cost.
 _FIRST_SEGMENT_ROWS = 256
 
@@ -165,6 +168,9 @@ class BatchRun:
             count=state.output_events,
         )
         state.output_events = state.output_bytes = 0
+        if self._sink.size_bytes > MAX_OUTPUT_BYTES_PER_BATCH:
+            self.discard_instance()
+            raise self._output_error()
         if state.failure_bytes:
             self.failures.extend(self.journal.take_failures(instance))
 
@@ -236,6 +242,16 @@ class BatchRun:
     def _ticks_left(self) -> int:
         left_ms = (self._wall_seconds - (time.monotonic() - self._started)) * 1000
         return max(int(left_ms / EPOCH_TICK_MS), 1) + 1
+
+    def _output_error(self) -> LimitExceededError:
+        return LimitExceededError(
+            f"the batch gave more than {MAX_OUTPUT_BYTES_PER_BATCH:,} bytes of output "
+            f"(module {self._recipe.module.digest[:12]}); no event was marked",
+            hint="send smaller batches, or lower Limits.max_output_bytes_per_event",
+            limit_name="MAX_OUTPUT_BYTES_PER_BATCH",
+            limit=MAX_OUTPUT_BYTES_PER_BATCH,
+            observed=self._sink.size_bytes,
+        )
 
     def _deadline_error(self) -> DeadlineExceededError:
         limit = self._recipe.limits.max_wall_ms_per_batch
