@@ -40,6 +40,9 @@ fix: $(STAMP) ## Format and repair what can be repaired by machine
 bench: $(STAMP) ## Measure, side by side, in a short form
 	$(BIN)/python -m benchmarks
 
+bench-full: $(STAMP) ## The same, as long as each needs
+	$(BIN)/python -m benchmarks --full
+
 guests: $(STAMP) ## Build the example guests whose toolchains are here
 	$(BIN)/python -m guest_examples.build
 
@@ -55,6 +58,15 @@ fuzz-modules: $(STAMP) ## Load and run a hundred thousand mutated and random mod
 
 fuzz-validator: $(STAMP) ## Compare the output validator with protobuf on millions of inputs
 	WASM_HOST_VALIDATOR_INPUTS=4000000 $(BIN)/python -m pytest -q tests/property/test_validator_matches_protobuf.py
+
+fuzz-events: $(STAMP) ## Send a hundred thousand hostile events through every guest and format
+	$(BIN)/python -m tests.fuzz.events --count 100000
+
+soak: $(STAMP) ## Send a hundred million events through guests and watch the memory
+	$(BIN)/python -m benchmarks.soak --events 100000000
+
+faults: $(STAMP) ## Kill workers and drivers again and again, in the long form
+	WASM_HOST_LONG_FAULTS=1 $(BIN)/python -m pytest -q tests/faults
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
