@@ -104,3 +104,23 @@ REFUSE_CONFIG = guest(
     (func (export "transform") (param $at i32) (param $size i32) (result i64) {_SAME})
     """
 )
+
+# Answers with the event before the last one it saw: what a guest may remember is what it may betray.
+REMEMBER = guest(
+    """
+    (global $length (mut i32) (i32.const 0))
+    (func (export "transform") (param $at i32) (param $size i32) (result i64)
+      (local $out i32) (local $kept i32)
+      (local.set $kept (global.get $length))
+      (if (i32.eqz (local.get $kept))
+        (then
+          (memory.copy (i32.const 1024) (local.get $at) (local.get $size))
+          (global.set $length (local.get $size))
+          (return (call $answer (i64.const 0) (local.get $at) (local.get $size)))))
+      (local.set $out (call $alloc (local.get $kept)))
+      (memory.copy (local.get $out) (i32.const 1024) (local.get $kept))
+      (memory.copy (i32.const 1024) (local.get $at) (local.get $size))
+      (global.set $length (local.get $size))
+      (call $answer (i64.const 0) (local.get $out) (local.get $kept)))
+    """
+)

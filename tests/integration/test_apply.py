@@ -108,7 +108,7 @@ def test_rows_of_empty_partitions_and_tables(spark: SparkSession) -> None:
     rows = random_rows(3, 5)
     transform = WasmTransform(PASS)
     for via in ("arrow", "pandas"):
-        sparse = frame_of(spark, rows, 5).repartition(40)
+        sparse = frame_of(spark, rows, 5).repartition(9)
         assert transform.apply(sparse, via=via).count() == 5
         assert transform.apply(frame_of(spark, [], 1), via=via).collect() == []
         all_dropped = WasmTransform(DROP).apply(

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import guest_examples
 from spark_udf import Limits, TenantTransforms, WasmTransform, label_failures, register, split_failures
 from tests.integration.frames import frame_of, make_event, plain, random_rows
-from tests.integration.guests import BOMB, DROP, FAIL_ODD, GARBAGE, LIE, PASS, REFUSE, SPIN, TRAP, TWICE
+from tests.integration.guests import BOMB, DROP, FAIL_ODD, GARBAGE, LIE, PASS, REFUSE, REMEMBER, SPIN, TRAP, TWICE
 
 pytestmark = pytest.mark.spark
 
@@ -168,3 +168,14 @@ def test_sql_function_gives_one_value_for_each_row(spark: SparkSession) -> None:
     register(spark, "twice_wrong", WasmTransform(TWICE))
     with pytest.raises(PythonException, match="an event became 2 events"):
         spark.sql("SELECT twice_wrong(event) FROM events_of_test").collect()
+
+
+def test_tenants_with_the_same_module_never_share_an_instance(spark: SparkSession) -> None:
+    rows = [(number, "ab"[number % 2], bytearray(make_event(20, number)), None) for number in range(400)]
+    same = WasmTransform(REMEMBER)
+    out = TenantTransforms({"a": same, "b": same}).apply(frame_of(spark, rows, 1), tenant="tenant_id")
+    owner = {bytes(row[2]): row[1] for row in rows}  # type: ignore[call-overload]
+    found = out.collect()
+    assert len(found) == 400
+    assert all(owner[bytes(row.event)] == row.tenant_id for row in found)
+    assert sum(bytes(row.event) != rows[row.id][2] for row in found) > 300, "the guest does remember"
