@@ -29,7 +29,7 @@ pub const Columns = struct {
         for (self.names, 0..) |name, index| {
             const before = texts.before[index];
             const after = texts.after[index];
-            const is_same = if (before) |a| (if (after) |b| std.mem.eql(u8, a, b) else false) else after == null;
+            const is_same = if (before) |a| (if (after) |b| sdk.utf8.same(a, b) else false) else after == null;
             if (!is_same and !try isUnavailable(event, name)) return true;
         }
         return false;
@@ -44,14 +44,14 @@ pub const Columns = struct {
 };
 
 fn isArray(text: []const u8) bool {
-    return std.mem.startsWith(u8, std.mem.trimStart(u8, text, " \t\n\r"), "[");
+    return sdk.utf8.startsWith(std.mem.trimStart(u8, text, " \t\n\r"), "[");
 }
 
 /// Whether the source says that it did not send the column's new value.
 fn isUnavailable(event: *const sdk.Event, name: []const u8) sdk.Error!bool {
     var columns = event.occurrences(.unavailable_columns);
     while (try columns.next()) |span| {
-        if (std.mem.eql(u8, event.bytes[span.value..span.end], name)) return true;
+        if (sdk.utf8.same(event.bytes[span.value..span.end], name)) return true;
     }
     return false;
 }

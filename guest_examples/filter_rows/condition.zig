@@ -118,7 +118,7 @@ const Evaluation = struct {
                 const is_satisfied = self.satisfied >> @intCast(index) & 1 == 1;
                 const comparison = self.condition.comparisons[index];
                 if (comparison.check != .exists) return is_satisfied;
-                return is_satisfied == std.mem.eql(u8, comparison.operands[0].text, "true");
+                return is_satisfied == sdk.utf8.same(comparison.operands[0].text, "true");
             },
         }
     }
@@ -149,7 +149,7 @@ fn satisfies(comparison: Comparison, value: Value) bool {
 fn textTest(check: Test, value: Value, wanted: []const u8) bool {
     const text = value.valueText() catch return false;
     return switch (check) {
-        .prefix => std.mem.startsWith(u8, text, wanted),
+        .prefix => sdk.utf8.startsWith(text, wanted),
         .suffix => std.mem.endsWith(u8, text, wanted),
         else => std.mem.indexOf(u8, text, wanted) != null,
     };

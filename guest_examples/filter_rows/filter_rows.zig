@@ -1,6 +1,5 @@
 //! Keep the events that a subscription asks for.
 
-const std = @import("std");
 const sdk = @import("sdk");
 const changes = @import("changes.zig");
 const Condition = @import("condition.zig").Condition;
@@ -86,7 +85,7 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
 fn isOfTenant(event: *const sdk.Event, context: *sdk.Context) sdk.Error!bool {
     if (!tenant_field.readsImages()) {
         const name = try tenant_field.plainText(event, context) orelse return false;
-        for (tenants) |tenant| if (std.mem.eql(u8, tenant, name)) return true;
+        for (tenants) |tenant| if (sdk.utf8.same(tenant, name)) return true;
         return false;
     }
     var search = TenantSearch{ .wanted = tenant_field.image(event) };

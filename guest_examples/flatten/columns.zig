@@ -74,7 +74,7 @@ fn isSame(left: sdk.json.Value, right: sdk.json.Value) bool {
     var a = left.characters();
     var b = right.characters();
     while (a.next()) |char| {
-        if (!std.mem.eql(u8, char, b.next() orelse return false)) return false;
+        if (!sdk.utf8.same(char, b.next() orelse return false)) return false;
     }
     return b.next() == null;
 }

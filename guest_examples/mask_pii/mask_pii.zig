@@ -1,7 +1,6 @@
 //! Hide values of both row images by dotted path. An image that is not JSON fails the event: nothing is passed on
 //! that could not be looked at.
 
-const std = @import("std");
 const sdk = @import("sdk");
 const action_file = @import("action.zig");
 const Action = action_file.Action;
@@ -72,8 +71,8 @@ fn metricName(path: []const u8) sdk.memory.Error![*:0]const u8 {
 
 fn readAction(map: sdk.config.Map, top: sdk.config.Map) sdk.config.Error!Action {
     const name = action_file.names[try map.choice("action", &action_file.names, null)];
-    const is_counted = std.mem.eql(u8, name, "truncate") or std.mem.eql(u8, name, "keep_last");
-    const is_redact = std.mem.eql(u8, name, "redact");
+    const is_counted = sdk.utf8.same(name, "truncate") or sdk.utf8.same(name, "keep_last");
+    const is_redact = sdk.utf8.same(name, "redact");
     if (map.has("marker") and !is_redact) return map.refuseKey("marker", "is only for redact");
     if (map.has("n") and !is_counted) return map.refuseKey("n", "is only for truncate and keep_last");
     if (is_redact) {
@@ -83,11 +82,11 @@ fn readAction(map: sdk.config.Map, top: sdk.config.Map) sdk.config.Error!Action 
     }
     if (is_counted) {
         const count: usize = @intCast(try map.integer("n", 0, 1_000_000, null));
-        return if (std.mem.eql(u8, name, "truncate")) .{ .truncate = count } else .{ .keep_last = count };
+        return if (sdk.utf8.same(name, "truncate")) .{ .truncate = count } else .{ .keep_last = count };
     }
-    if (std.mem.eql(u8, name, "null")) return .null;
-    if (std.mem.eql(u8, name, "hash")) return .hash;
-    if (std.mem.eql(u8, name, "keep")) return .keep;
+    if (sdk.utf8.same(name, "null")) return .null;
+    if (sdk.utf8.same(name, "hash")) return .hash;
+    if (sdk.utf8.same(name, "keep")) return .keep;
     try readKey(top);
     return .hmac;
 }

@@ -1,6 +1,5 @@
 //! Rename, copy, set and remove members of the row images.
 
-const std = @import("std");
 const sdk = @import("sdk");
 
 pub const panic = sdk.panic;
@@ -78,7 +77,7 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
         }
         if (step.op == .rename and step.isTop()) {
             for (columns) |names| for (names) |*name| {
-                if (std.mem.eql(u8, name.*, step.key())) name.* = step.to;
+                if (sdk.utf8.same(name.*, step.key())) name.* = step.to;
             };
         }
     }
@@ -173,7 +172,7 @@ const Editor = struct {
         switch (step.op) {
             .remove => {
                 if (step.isTop()) for (self.keys) |name| {
-                    if (std.mem.eql(u8, name, step.key())) return error.IsKey;
+                    if (sdk.utf8.same(name, step.key())) return error.IsKey;
                 };
                 try self.removeMembers(start);
             },
@@ -182,7 +181,7 @@ const Editor = struct {
                 try self.insert(start, end, found, step.key(), step.json);
             },
             .rename, .copy => {
-                if (std.mem.eql(u8, step.to, step.key())) return;
+                if (sdk.utf8.same(step.to, step.key())) return;
                 if (found.has_target) return error.AlreadyThere;
                 if (step.op == .rename) return self.replaceMembers(start);
                 try self.insert(start, end, found, step.to, found.member.?);

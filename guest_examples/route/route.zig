@@ -1,6 +1,5 @@
 //! Rewrite `table` by exact name, then by prefix, then by default.
 
-const std = @import("std");
 const sdk = @import("sdk");
 
 pub const panic = sdk.panic;
@@ -40,14 +39,14 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
         if (sdk.utf8.isValid(name)) target = try lookUp(name) orelse default;
     }
     if (target) |table| {
-        if (!std.mem.eql(u8, table, event.table())) try event.setBytes(.table, table);
+        if (!sdk.utf8.same(table, event.table())) try event.setBytes(.table, table);
     }
     return .keep;
 }
 
 fn lookUp(name: []const u8) sdk.memory.Error!?[]const u8 {
     for (routes) |route| {
-        if (!sdk.pattern.isPrefix(route.match) and std.mem.eql(u8, route.match, name)) return route.to;
+        if (!sdk.pattern.isPrefix(route.match) and sdk.utf8.same(route.match, name)) return route.to;
     }
     for (routes) |route| {
         if (!sdk.pattern.isPrefix(route.match) or !sdk.pattern.matches(route.match, name)) continue;

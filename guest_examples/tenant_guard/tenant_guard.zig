@@ -1,6 +1,5 @@
 //! Let no event of another tenant pass.
 
-const std = @import("std");
 const sdk = @import("sdk");
 
 pub const panic = sdk.panic;
@@ -34,7 +33,7 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
         try sdk.field.selectImages(&paths, event, &check, context);
     } else if (try field.plainText(event, context)) |text| {
         check.is_found = true;
-        check.is_foreign = !std.mem.eql(u8, text, tenant);
+        check.is_foreign = !sdk.utf8.same(text, tenant);
     }
     if (check.is_found and !check.is_foreign) return .keep;
     if (!is_failing) return .drop;
@@ -58,7 +57,7 @@ const Check = struct {
         self.is_found = true;
         const is_ours = switch (value.kind) {
             .string => value.string().equals(tenant),
-            .number => std.mem.eql(u8, value.text, tenant),
+            .number => sdk.utf8.same(value.text, tenant),
             else => false,
         };
         if (!is_ours) self.is_foreign = true;

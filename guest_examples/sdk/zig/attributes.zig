@@ -4,32 +4,38 @@ const std = @import("std");
 const wire = @import("wire.zig");
 const event_file = @import("event.zig");
 const Buffer = @import("buffer.zig").Buffer;
+const utf8 = @import("utf8.zig");
 const Event = event_file.Event;
 
-const Entry = struct { span: wire.Span, key: []const u8, value: []const u8 };
+const number = @backingInt(event_file.Field.attributes);
+
+/// One entry of the map, and where it stands in the event.
+const Entry = struct { start: usize, end: usize, key: []const u8 = "", value: []const u8 = "" };
 
 /// Walks the entries; `failed_at` is the offset of the entry that could not be read.
 pub const Entries = struct {
-    event: *const Event,
-    all: event_file.Occurrences,
+    reader: wire.Reader,
     failed_at: usize = 0,
 
     pub fn of(event: *const Event) Entries {
-        return .{ .event = event, .all = event.occurrences(.attributes) };
+        return .{ .reader = .{ .bytes = event.bytes, .at = event.first_attribute orelse event.bytes.len } };
     }
 
     pub noinline fn next(self: *Entries) wire.Error!?Entry {
-        const span = try self.all.next() orelse return null;
-        self.failed_at = span.start;
-        var entry = Entry{ .span = span, .key = "", .value = "" };
-        const bytes = self.event.bytes[span.value..span.end];
-        var reader = wire.Reader{ .bytes = bytes };
-        while (try reader.next()) |part| {
-            if (part.wire_type != wire.bytes_type) continue;
-            if (part.number == 1) entry.key = bytes[part.value..part.end];
-            if (part.number == 2) entry.value = bytes[part.value..part.end];
+        while (try self.reader.next()) |span| {
+            if (span.number != number or span.wire_type != wire.bytes_type) continue;
+            self.failed_at = span.start;
+            var entry = Entry{ .start = span.start, .end = span.end };
+            const bytes = self.reader.bytes[span.value..span.end];
+            var reader = wire.Reader{ .bytes = bytes };
+            while (try reader.next()) |part| {
+                if (part.wire_type != wire.bytes_type) continue;
+                if (part.number == 1) entry.key = bytes[part.value..part.end];
+                if (part.number == 2) entry.value = bytes[part.value..part.end];
+            }
+            return entry;
         }
-        return entry;
+        return null;
     }
 };
 
@@ -40,7 +46,7 @@ pub noinline fn get(event: *const Event, key: []const u8, failed_at: *usize) wir
     errdefer failed_at.* = entries.failed_at;
     var found: ?[]const u8 = null;
     while (try entries.next()) |entry| {
-        if (std.mem.eql(u8, entry.key, key)) found = entry.value;
+        if (utf8.same(entry.key, key)) found = entry.value;
     }
     return found;
 }
@@ -52,8 +58,8 @@ pub noinline fn removeAll(event: *Event, keys: []const []const u8, failed_at: *u
     errdefer failed_at.* = entries.failed_at;
     while (try entries.next()) |entry| {
         for (keys) |key| {
-            if (!std.mem.eql(u8, entry.key, key)) continue;
-            try event.patch(entry.span.start, entry.span.end, .attributes, "");
+            if (!utf8.same(entry.key, key)) continue;
+            try event.patch(entry.start, entry.end, .attributes, "");
             break;
         }
     }
@@ -61,22 +67,22 @@ pub noinline fn removeAll(event: *Event, keys: []const []const u8, failed_at: *u
 
 /// Set an attribute: in place of the last entry with its key, or where the key belongs in the order of keys.
 pub noinline fn set(event: *Event, key: []const u8, value: []const u8, failed_at: *usize) event_file.Error!void {
-    var last: ?wire.Span = null;
+    var last: ?Entry = null;
     var place: ?usize = null;
     var end: ?usize = null;
     var entries = Entries.of(event);
     errdefer failed_at.* = entries.failed_at;
     while (try entries.next()) |entry| {
-        end = entry.span.end;
-        if (place == null and std.mem.order(u8, entry.key, key) == .gt) place = entry.span.start;
-        if (!std.mem.eql(u8, entry.key, key)) continue;
-        if (last) |span| try event.patch(span.start, span.end, .attributes, "");
-        last = entry.span;
+        end = entry.end;
+        if (place == null and std.mem.order(u8, entry.key, key) == .gt) place = entry.start;
+        if (!utf8.same(entry.key, key)) continue;
+        if (last) |old| try event.patch(old.start, old.end, .attributes, "");
+        last = entry;
     }
     var encoded = try Buffer.init(key.len + value.len + 32);
     try appendEntry(&encoded, key, value);
     const replacement = encoded.finish();
-    if (last) |span| return event.patch(span.start, span.end, .attributes, replacement);
+    if (last) |old| return event.patch(old.start, old.end, .attributes, replacement);
     const at = place orelse end orelse try event.placeOf(.attributes);
     try event.patch(at, at, .attributes, replacement);
 }
@@ -85,7 +91,7 @@ pub noinline fn set(event: *Event, key: []const u8, value: []const u8, failed_at
 pub noinline fn appendEntry(out: *Buffer, key: []const u8, value: []const u8) event_file.Error!void {
     const key_len = 1 + varintLength(key.len) + key.len;
     const value_len = 1 + varintLength(value.len) + value.len;
-    try out.varint(@backingInt(event_file.Field.attributes) << 3 | wire.bytes_type);
+    try out.varint(number << 3 | wire.bytes_type);
     try out.varint(key_len + value_len);
     try wire.appendBytes(out, 1, key);
     try wire.appendBytes(out, 2, value);

@@ -5,6 +5,17 @@ const memory = @import("memory.zig");
 
 const Vector = @Vector(16, u8);
 
+/// From 10^19, the largest in 64 bits, down to 1.
+const powers_of_ten = table: {
+    var powers: [20]u64 = undefined;
+    var power: u64 = 1;
+    for (0..powers.len) |index| {
+        powers[powers.len - 1 - index] = power;
+        power *%= 10;
+    }
+    break :table powers;
+};
+
 pub const Buffer = struct {
     block: []u8,
     len: usize = 0,
@@ -47,22 +58,16 @@ pub const Buffer = struct {
         self.len += count;
     }
 
-    pub fn decimal(self: *Buffer, value: u64) memory.Error!void {
-        return self.number(value, 10);
-    }
-
-    /// The base is an argument because a division by a constant would become a 128-bit multiplication here.
-    noinline fn number(self: *Buffer, value: u64, base: u64) memory.Error!void {
-        var digits: [20]u8 = undefined;
-        var at: usize = digits.len;
+    pub noinline fn decimal(self: *Buffer, value: u64) memory.Error!void {
+        // From the largest power of ten down, by subtraction: a division by ten would become a 128-bit multiplication.
         var rest = value;
-        while (true) {
-            at -= 1;
-            digits[at] = '0' + @as(u8, @intCast(rest % base));
-            rest /= base;
-            if (rest == 0) break;
+        var has_begun = false;
+        for (powers_of_ten) |power| {
+            var digit: u8 = '0';
+            while (rest >= power) : (rest -= power) digit += 1;
+            has_begun = has_begun or digit != '0' or power == 1;
+            if (has_begun) try self.byte(digit);
         }
-        try self.append(digits[at..]);
     }
 
     pub noinline fn varint(self: *Buffer, value: u64) memory.Error!void {

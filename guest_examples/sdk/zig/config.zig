@@ -2,7 +2,7 @@
 //!
 //! This runs once for each instance, so its functions are never inlined: that would only cost compile time.
 
-const std = @import("std");
+const utf8 = @import("utf8.zig");
 const host = @import("host.zig");
 const memory = @import("memory.zig");
 const msgpack = @import("msgpack.zig");
@@ -87,7 +87,7 @@ pub const Item = struct {
     /// The index of one of a few words.
     pub noinline fn choice(self: Item, choices: []const []const u8) Error!usize {
         if (self.value.string()) |text| {
-            for (choices, 0..) |word, index| if (std.mem.eql(u8, word, text)) return index;
+            for (choices, 0..) |word, index| if (utf8.same(word, text)) return index;
         }
         var words = try Buffer.init(128);
         for (choices, 0..) |word, index| {
@@ -113,7 +113,7 @@ pub const Item = struct {
             _ = items.next();
             const text = key.string() orelse return self.place.refuse(&.{"has a key that is not a string"});
             for (allowed) |word| {
-                if (std.mem.eql(u8, word, text)) break;
+                if (utf8.same(word, text)) break;
             } else return (&self.place.child(text)).refuseUnknown();
         }
         return .{ .value = self.value, .place = self.place };
@@ -145,7 +145,7 @@ pub const Map = struct {
         var items = self.value.items();
         while (items.next()) |word| {
             const value = items.next().?;
-            if (std.mem.eql(u8, word.string() orelse continue, key)) found = value;
+            if (utf8.same(word.string() orelse continue, key)) found = value;
         }
         return found;
     }

@@ -267,7 +267,7 @@ pub const Occurrences = struct {
     field: Field,
     reader: wire.Reader,
 
-    pub fn next(self: *Occurrences) wire.Error!?wire.Span {
+    pub noinline fn next(self: *Occurrences) wire.Error!?wire.Span {
         while (try self.reader.next()) |span| {
             if (knownField(span) == self.field) return span;
         }

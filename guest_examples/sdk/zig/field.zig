@@ -1,6 +1,7 @@
 //! Name one value of an event in a configuration, and read it: `event:table`, `attribute:key`, `after:contact.email`.
 
 const std = @import("std");
+const utf8 = @import("utf8.zig");
 const attributes = @import("attributes.zig");
 const config = @import("config.zig");
 const json = @import("json.zig");
@@ -27,17 +28,17 @@ pub const Field = struct {
         const colon = std.mem.indexOfScalar(u8, text, ':') orelse return fromPath(.row, text, place);
         const word = text[0..colon];
         const rest = text[colon + 1 ..];
-        if (std.mem.eql(u8, word, "event")) {
-            if (std.mem.eql(u8, rest, "schema")) return .{ .source = .schema };
-            if (std.mem.eql(u8, rest, "table")) return .{ .source = .table };
+        if (utf8.same(word, "event")) {
+            if (utf8.same(rest, "schema")) return .{ .source = .schema };
+            if (utf8.same(rest, "table")) return .{ .source = .table };
             return place.refuse(&.{"must be event:schema or event:table"});
         }
-        if (std.mem.eql(u8, word, "attribute")) {
+        if (utf8.same(word, "attribute")) {
             if (rest.len < 1 or rest.len > 100) return place.refuse(&.{"must name an attribute of 1 to 100 bytes"});
             return .{ .source = .attribute, .key = rest };
         }
         inline for (.{ .before, .after, .row }) |source| {
-            if (std.mem.eql(u8, word, @tagName(source))) return fromPath(source, rest, place);
+            if (utf8.same(word, @tagName(source))) return fromPath(source, rest, place);
         }
         return fromPath(.row, text, place);
     }

@@ -2,7 +2,6 @@
 //!
 //! The rules, the offsets of errors and the depth limit are those of `../SEMANTICS.md`.
 
-const std = @import("std");
 const memory = @import("memory.zig");
 const utf8 = @import("utf8.zig");
 const Buffer = @import("buffer.zig").Buffer;
@@ -24,7 +23,7 @@ pub const String = struct {
         var rest = text;
         var characters = Characters{ .raw = self.raw };
         while (characters.next()) |char| {
-            if (!std.mem.startsWith(u8, rest, char)) return false;
+            if (!utf8.startsWith(rest, char)) return false;
             rest = rest[char.len..];
         }
         return rest.len == 0;
@@ -237,7 +236,7 @@ pub const Scanner = struct {
             'f' => "false",
             else => "null",
         };
-        if (!std.mem.startsWith(u8, self.text[self.at..], word)) return self.fail(self.at);
+        if (!utf8.startsWith(self.text[self.at..], word)) return self.fail(self.at);
         self.at += word.len;
     }
 

@@ -2,7 +2,6 @@
 
 const Buffer = @import("buffer.zig").Buffer;
 const memory = @import("memory.zig");
-const utf8 = @import("utf8.zig");
 
 /// Write a string with its quotes.
 pub noinline fn string(out: *Buffer, text: []const u8) memory.Error!void {
@@ -13,21 +12,25 @@ pub noinline fn string(out: *Buffer, text: []const u8) memory.Error!void {
 
 /// Write what stands between the quotes.
 pub noinline fn escaped(out: *Buffer, text: []const u8) memory.Error!void {
-    for (text) |byte| {
+    var copied: usize = 0;
+    for (text, 0..) |byte, at| {
+        if (byte >= 0x20 and byte != '"' and byte != '\\') continue;
+        try out.append(text[copied..at]);
+        copied = at + 1;
+        try out.byte('\\');
         switch (byte) {
-            '"' => try out.append("\\\""),
-            '\\' => try out.append("\\\\"),
-            8 => try out.append("\\b"),
-            12 => try out.append("\\f"),
-            '\n' => try out.append("\\n"),
-            '\r' => try out.append("\\r"),
-            '\t' => try out.append("\\t"),
-            0...7, 11, 14...31 => {
-                try out.append("\\u00");
+            '"', '\\' => try out.byte(byte),
+            8 => try out.byte('b'),
+            12 => try out.byte('f'),
+            '\n' => try out.byte('n'),
+            '\r' => try out.byte('r'),
+            '\t' => try out.byte('t'),
+            else => {
+                try out.append("u00");
                 try out.byte("01"[byte >> 4]);
                 try out.byte("0123456789abcdef"[byte & 15]);
             },
-            else => try out.byte(byte),
         }
     }
+    try out.append(text[copied..]);
 }

@@ -1,6 +1,7 @@
 //! Dotted paths, and sets of them that are followed through a document together.
 
 const std = @import("std");
+const utf8 = @import("utf8.zig");
 const config = @import("config.zig");
 const json = @import("json.zig");
 const memory = @import("memory.zig");
@@ -43,7 +44,7 @@ pub const Path = struct {
             }
             if (len == 0) return place.refuse(&.{"has an empty segment"});
             const key = unescaped[start..][0..len];
-            segments[count] = if (is_plain and std.mem.eql(u8, key, "*")) .any else .{ .key = key };
+            segments[count] = if (is_plain and utf8.same(key, "*")) .any else .{ .key = key };
             count += 1;
             start += len;
             len = 0;
@@ -61,7 +62,7 @@ pub const Path = struct {
         if (self.segments.len != other.segments.len) return false;
         for (self.segments, other.segments) |a, b| {
             if (std.meta.activeTag(a) != std.meta.activeTag(b)) return false;
-            if (a == .key and !std.mem.eql(u8, a.key, b.key)) return false;
+            if (a == .key and !utf8.same(a.key, b.key)) return false;
         }
         return true;
     }

@@ -1,6 +1,6 @@
 //! Names with an optional star at the end: `public.users`, `audit_*`.
 
-const std = @import("std");
+const utf8 = @import("utf8.zig");
 const memory = @import("memory.zig");
 const Buffer = @import("buffer.zig").Buffer;
 
@@ -9,8 +9,8 @@ pub fn isPrefix(pattern: []const u8) bool {
 }
 
 pub fn matches(pattern: []const u8, text: []const u8) bool {
-    if (isPrefix(pattern)) return std.mem.startsWith(u8, text, pattern[0 .. pattern.len - 1]);
-    return std.mem.eql(u8, pattern, text);
+    if (isPrefix(pattern)) return utf8.startsWith(text, pattern[0 .. pattern.len - 1]);
+    return utf8.same(pattern, text);
 }
 
 pub fn matchesAny(patterns: []const []const u8, text: []const u8) bool {
@@ -25,10 +25,10 @@ pub fn matchesJoined(pattern: []const u8, schema: []const u8, table: []const u8)
     const len = schema.len + 1 + table.len;
     if (if (is_prefix) wanted.len > len else wanted.len != len) return false;
     const in_schema = @min(wanted.len, schema.len);
-    if (!std.mem.eql(u8, wanted[0..in_schema], schema[0..in_schema])) return false;
+    if (!utf8.same(wanted[0..in_schema], schema[0..in_schema])) return false;
     if (wanted.len <= schema.len) return true;
     if (wanted[schema.len] != '.') return false;
-    return std.mem.startsWith(u8, table, wanted[schema.len + 1 ..]);
+    return utf8.startsWith(table, wanted[schema.len + 1 ..]);
 }
 
 /// Whether one of the patterns matches the table, or `schema.table` if there is a schema.

@@ -1,6 +1,7 @@
 //! Scalars of a configuration, and how values of an event compare with them.
 
 const std = @import("std");
+const utf8 = @import("utf8.zig");
 const config = @import("config.zig");
 const decimal = @import("decimal.zig");
 const json = @import("json.zig");
@@ -39,7 +40,7 @@ pub const Scalar = struct {
         return switch (value.kind) {
             .number => decimal.compare(value.text, self.text) == .eq,
             .string => value.string().equals(self.text),
-            else => std.mem.eql(u8, value.text, self.text),
+            else => utf8.same(value.text, self.text),
         };
     }
 

@@ -1,7 +1,5 @@
 //! UTF-8 and vectors: how far a text is plain, and whether a sequence is well formed.
 
-const std = @import("std");
-
 const Vector = @Vector(16, u8);
 const Signed = @Vector(16, i8);
 
@@ -21,14 +19,30 @@ pub inline fn plainRun(text: []const u8, at: usize) usize {
     return run;
 }
 
-/// Whether two texts are equal. Short ones are compared as one vector, what lies behind them masked out.
-pub inline fn same(a: []const u8, b: []const u8) bool {
+/// Whether two texts are equal, compared in vectors; what lies behind their ends does not count. The standard
+/// library's comparison takes byte after byte here.
+pub fn same(a: []const u8, b: []const u8) bool {
     if (a.len != b.len) return false;
-    if (a.len > 16) return std.mem.eql(u8, a, b);
-    const left: Vector = @as(*align(1) const Vector, @ptrCast(a.ptr)).*;
-    const right: Vector = @as(*align(1) const Vector, @ptrCast(b.ptr)).*;
+    return if (a.len <= 16) sameVector(a.ptr, b.ptr, a.len) else sameLong(a.ptr, b.ptr, a.len);
+}
+
+fn sameVector(a: [*]const u8, b: [*]const u8, len: usize) bool {
+    const left: Vector = @as(*align(1) const Vector, @ptrCast(a)).*;
+    const right: Vector = @as(*align(1) const Vector, @ptrCast(b)).*;
     const different: u16 = @bitCast(left != right);
-    return @ctz(different) >= a.len;
+    return @ctz(different) >= len;
+}
+
+noinline fn sameLong(a: [*]const u8, b: [*]const u8, len: usize) bool {
+    var at: usize = 0;
+    while (at + 16 < len) : (at += 16) {
+        if (!sameVector(a + at, b + at, 16)) return false;
+    }
+    return sameVector(a + at, b + at, len - at);
+}
+
+pub fn startsWith(text: []const u8, beginning: []const u8) bool {
+    return text.len >= beginning.len and same(text[0..beginning.len], beginning);
 }
 
 /// Length of the well-formed sequence that the text begins with; 0 if there is none. The text is not empty.
