@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -27,7 +27,8 @@ from wasm_host.cli.streams.dead_letters import DeadLetters, LetterFormat
 from wasm_host.cli.streams.pump import Counts, Pump, StoppedByFailure, conversion
 from wasm_host.cli.streams.readers import Chunk, ParquetReader, Reader, open_reader
 from wasm_host.cli.streams.writers import open_writer
-from wasm_host.guest import load
+from wasm_host.guest import Guest, load
+from wasm_host.limits import Limits
 from wasm_host.report.figures import short_count
 
 _CONTAINER = click.Choice(CONTAINERS)
@@ -79,9 +80,7 @@ def command(
     _check_names(source, target, dead_letters, format_name, output_format)
     container = container_of(source, container, format_name, "--container")
     reader = open_reader(container, source, max_event_bytes=limits.max_memory_bytes, column=column)
-    with _signals_for_main_thread():
-        guest = load(wasm, config=config or None, limits=limits, wasi=wasi)
-    with closing(reader), guest:
+    with closing(reader), _load(wasm, config, limits, wasi=wasi) as guest:
         feed = _Feed(reader)
         format_name = format_name or feed.detect(container)
         check_fits(format_name, container)
@@ -104,6 +103,11 @@ def command(
             context.exit(EXIT_FAILED)
     if not quiet:
         err().print(_summary(counts))
+
+
+def _load(wasm: bytes, config: dict[str, Any], limits: Limits, *, wasi: bool) -> Guest:
+    with _signals_for_main_thread():
+        return load(wasm, config=config or None, limits=limits, wasi=wasi)
 
 
 class _Feed(Reader):
