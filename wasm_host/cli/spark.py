@@ -60,6 +60,11 @@ def command(
     if not tenants.is_file():
         refuse(f"no file {tenants}", "give the tenants file")
     settings = dict(_setting(text) for text in conf)
+    # Said before Spark takes its seconds to start; paths with a scheme are Spark's to look at.
+    if "://" not in source and not Path(source).exists():
+        refuse(f"no folder or file {source}", "give the events")
+    if not stream and "://" not in target and Path(target).exists():
+        refuse(f"{target} exists", "name a folder that does not, or remove it")
     try:
         from spark_udf.job import run_job
         from spark_udf.session import make_session
