@@ -21,10 +21,12 @@ _FRAME = """<!doctype html><meta charset="utf-8"><body style="margin:0">
 document.getElementById("page").onload = (event) => {{
   const page = event.target.contentDocument, root = page.documentElement;
   const boxes = [...page.querySelectorAll("svg.chart")].map((svg) => svg.getBoundingClientRect());
+  const ticks = [...page.querySelectorAll("svg.chart .tick")];
   const text = [...page.querySelectorAll("p, li, dd, td, code, span")].filter((node) => node.getClientRects().length);
   document.getElementById("seen").textContent = JSON.stringify({{
     width: root.clientWidth, scrolled: root.scrollWidth,
     charts: boxes.map((box) => [Math.round(box.width), Math.round(box.height)]),
+    ticks: Math.min(...ticks.map((node) => node.getBoundingClientRect().height)),
     bars: page.querySelectorAll("svg.chart .bar").length,
     smallest: Math.min(...text.map((node) => parseFloat(getComputedStyle(node).fontSize))),
     verdict: page.querySelector("#verdict").innerText,

@@ -101,6 +101,7 @@ def test_page_in_a_browser_draws_both_charts(passing: Path, tmp_path: Path, widt
     assert len(page["charts"]) == 2
     assert all(chart_width > min(300, width - 60) and height > 80 for chart_width, height in page["charts"])
     assert page["bars"] > 6
+    assert page["ticks"] >= 12
     assert page["scrolled"] <= width
 
 

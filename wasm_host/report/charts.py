@@ -4,8 +4,10 @@ import math
 from collections.abc import Callable, Sequence
 from html import escape
 
-_WIDTH, _HEIGHT = 640, 200
-_LEFT, _BOTTOM, _TOP = 44, 36, 12
+# As wide as a phone shows it: what is scaled up stays readable, what is scaled down does not.
+_WIDTH, _HEIGHT = 360, 150
+_LEFT, _BOTTOM, _TOP = 36, 30, 8
+_PLOT_WIDTH = 640
 _BINS = 24
 
 
@@ -39,12 +41,12 @@ def bars(rows: Sequence[tuple[str, float, str]], *, title: str) -> str:
     largest = max((value for _, value, _ in rows), default=1) or 1
     height = 34 * len(rows) + 40
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" font-family="sans-serif">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_PLOT_WIDTH} {height}" font-family="sans-serif">',
         f'<title>{escape(title)}</title><text x="8" y="20" font-size="14" font-weight="bold">{escape(title)}</text>',
     ]
     for index, (label, value, text) in enumerate(rows):
         y = 34 + 34 * index
-        width = max(2.0, (_WIDTH - 330) * value / largest)
+        width = max(2.0, (_PLOT_WIDTH - 330) * value / largest)
         parts.append(f'<text x="8" y="{y + 17}" font-size="13">{escape(label)}</text>')
         parts.append(f'<rect x="150" y="{y}" width="{width:.1f}" height="24" rx="3" fill="#3b6fb5"/>')
         parts.append(f'<text x="{158 + width:.1f}" y="{y + 17}" font-size="13">{escape(text)}</text>')
