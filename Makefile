@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo browser test check lint types fix bench bench-full guests proto soak faults \
-	fuzz-guests fuzz-modules fuzz-events fuzz-validator clean
+	fuzz-guests fuzz-modules fuzz-events fuzz-validator test-idle clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-15s %s\n", $$1, $$2}'
@@ -73,6 +73,9 @@ soak: $(STAMP) ## Send a hundred million events through guests and watch the mem
 
 faults: $(STAMP) ## Kill workers and drivers again and again, in the long form
 	WASM_HOST_LONG_FAULTS=1 $(BIN)/python -m pytest -q tests/faults
+
+test-idle: $(STAMP) ## Workers that sit idle for over a minute reload from the code cache
+	WASM_HOST_SLOW_TESTS=1 $(BIN)/python -m pytest -q tests/integration/test_workers.py -k minute
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
