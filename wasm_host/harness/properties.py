@@ -66,7 +66,7 @@ class _Properties:
             self._check_unknown_fields()
             self._check_key()
         if is_sound(self._probe.section):
-            check_memory_level(self._probe, self._ordinary)
+            check_memory_level(self._probe, self._ordinary, len(self._probe.subject.configs))
 
     def _has_failed(self) -> bool:
         return self._probe.section.status == "fail"
