@@ -11,6 +11,7 @@ out = tenants.apply(df, tenant="tenant_id")
 
 from spark_udf.columns import from_columns, to_columns
 from spark_udf.counters import Counters
+from spark_udf.dead_letters import to_opencdc_letters
 from spark_udf.errors import SparkBindingError
 from spark_udf.failure import label_failures, split_failures
 from spark_udf.metrics import ModuleMetrics
@@ -38,4 +39,5 @@ __all__ = [
     "register",
     "split_failures",
     "to_columns",
+    "to_opencdc_letters",
 ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import types as T  # noqa: N812 (the name everybody uses)
 
 from spark_udf.admission import PlanSource, admit
 from spark_udf.carrier import ship_bundle
@@ -67,6 +68,7 @@ def apply_plans(df: DataFrame, plans: Mapping[str | None, PlanSource], options: 
         documents=options.documents,
     )
     admitted = admit(plans, engine=options.engine)
+    is_text = isinstance(layout.event_type, T.StringType)
     spark = df.sparkSession
     accumulator = meter.accumulator(spark)
     output = layout.output(with_failures=dead_letters, with_ledger=accumulator is None)
@@ -76,7 +78,7 @@ def apply_plans(df: DataFrame, plans: Mapping[str | None, PlanSource], options: 
         secrets=admitted.secrets,
         event_column=options.column,
         event_type=pa.binary() if layout.event_type != df.schema[options.column].dataType else None,
-        documents=options.documents,
+        documents=options.documents.as_text() if is_text else options.documents,
         output_names=tuple(output.names),
         tenant_column=layout.tenant_name,
         tenant_path=layout.tenant_path,

@@ -15,9 +15,10 @@ from pyspark.sql import types as T  # noqa: N812
 from abi.formats import RowFailure as FormatFailure
 from abi.formats import columns_to_events, events_to_columns
 from abi.formats.columnar_fields import COLUMNS, NAMES, Kind
+from spark_udf.documents import Documents, EventFormat
 from spark_udf.errors import EventFailedError, SchemaMismatchError
 from spark_udf.failure import FAILURE_COLUMN, FAILURE_SPARK, RowFailure, build_failure_column
-from spark_udf.schema import quote
+from spark_udf.schema import quote, require_documents
 from spark_udf.step import ON_ERROR, OnError, check_choice
 
 _TYPES: dict[Kind, T.DataType] = {
@@ -41,6 +42,7 @@ def to_columns(
     prefix: str = "",
     keep: Sequence[str] | None = None,
     on_error: OnError = "fail",
+    format: EventFormat = "protobuf",
 ) -> DataFrame:
     """Replace a column of events by one column for each canonical field.
 
@@ -50,23 +52,26 @@ def to_columns(
 
     Args:
         df: Static or streaming.
-        column: The column of events, binary.
+        column: The column of events.
         prefix: Put before every new column's name, if names would collide.
         keep: The other columns to keep; by default all.
         on_error: What becomes of a row whose bytes are no event, or whose row image is not UTF-8: "fail" fails the
             task, "drop" leaves the row out, "dead_letter" adds a column `failure`.
+        format: The format of the events, as in `WasmTransform.apply`; formats of text may be in a text column.
 
     Raises:
-        SchemaMismatchError: the column is missing or not binary, or names collide.
+        SchemaMismatchError: the column is missing or of another type, or names collide.
         ConfigError: `on_error` is not one of the three.
+        UnknownFormatError: there is no such format.
     """
     check_choice("on_error", on_error, ON_ERROR)
-    _require_binary(df, column)
+    documents = Documents.of(format)
+    require_documents(df, column, documents)
     kept = _kept(df, keep, {column})
     fields = [T.StructField(prefix + field.name, field.dataType, True) for field in _FIELDS]
     schema = _output([*kept, *fields], on_error)
     selected = df.select(*(F.col(quote(name)) for name in [*(field.name for field in kept), column]))
-    return selected.mapInArrow(_ToColumns(column, tuple(schema.names), on_error), schema)
+    return selected.mapInArrow(_ToColumns(column, tuple(schema.names), on_error, documents), schema)
 
 
 def from_columns(
@@ -76,6 +81,8 @@ def from_columns(
     prefix: str = "",
     keep: Sequence[str] | None = None,
     on_error: OnError = "fail",
+    format: EventFormat = "protobuf",
+    as_text: bool = False,
 ) -> DataFrame:
     """Make a column of events from columns named like the canonical fields, which it replaces.
 
@@ -89,12 +96,16 @@ def from_columns(
         keep: The other columns to keep; by default all that are no fields.
         on_error: What becomes of a row that cannot be an event (no operation, a null inside a list): "fail" fails the
             task, "drop" leaves the row out, "dead_letter" adds a column `failure`.
+        format: The format to write the events in, a name of `abi.formats` or what `abi.formats.get` returns.
+        as_text: Make a column of text instead of bytes, for formats of text.
 
     Raises:
         SchemaMismatchError: there is no column for `op`, a type does not fit, or names collide.
-        ConfigError: `on_error` is not one of the three.
+        ConfigError: `on_error` is not one of the three, or the format is no text.
+        UnknownFormatError: there is no such format.
     """
     check_choice("on_error", on_error, ON_ERROR)
+    documents = Documents.of(format).as_text() if as_text else Documents.of(format)
     given = [field for field in _FIELDS if prefix + field.name in df.columns]
     if "op" not in [field.name for field in given]:
         raise SchemaMismatchError(
@@ -102,10 +113,12 @@ def from_columns(
             hint=f"name the columns like the canonical fields: {', '.join(NAMES)}",
         )
     kept = _kept(df, keep, {prefix + field.name for field in given})
-    schema = _output([*kept, T.StructField(column, T.BinaryType(), True)], on_error)
+    made = T.StructField(column, T.StringType() if as_text else T.BinaryType(), True)
+    schema = _output([*kept, made], on_error)
     expressions = [_as_field(df, prefix + field.name, field) for field in given]
     selected = df.select(*(F.col(quote(field.name)) for field in kept), *expressions)
-    return selected.mapInArrow(_FromColumns(column, len(kept), tuple(schema.names), on_error), schema)
+    program = _FromColumns(len(kept), tuple(schema.names), on_error, documents, as_text)
+    return selected.mapInArrow(program, schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,32 +128,39 @@ class _ToColumns:
     column: str
     names: tuple[str, ...]
     on_error: OnError
+    documents: Documents
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            events = batch.column(self.column)
+            given = batch.column(self.column)
+            events, unread = self.documents.decode_rows(given)
             fields, failures = events_to_columns(events)
+            failures = sorted([*unread, *failures])
             others = [
                 array for name, array in zip(batch.schema.names, batch.columns, strict=True) if name != self.column
             ]
-            yield _finished([*others, *fields.columns], self.names, self.on_error, failures, events)
+            yield _finished([*others, *fields.columns], self.names, self.on_error, failures, given)
 
 
 @dataclass(frozen=True, slots=True)
 class _FromColumns:
     """Runs on executors; holds names only, so it pickles."""
 
-    column: str
     kept_count: int
     names: tuple[str, ...]
     on_error: OnError
+    documents: Documents
+    as_text: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             fields = dict(zip(batch.schema.names[self.kept_count :], batch.columns[self.kept_count :], strict=True))
             events, failures = columns_to_events(fields)
+            written, unwritten = self.documents.encode_rows(events)
+            written = written.cast(pa.string()) if self.as_text else written
+            failures = sorted([*failures, *unwritten])
             none = pa.nulls(batch.num_rows, pa.binary())
-            yield _finished([*batch.columns[: self.kept_count], events], self.names, self.on_error, failures, none)
+            yield _finished([*batch.columns[: self.kept_count], written], self.names, self.on_error, failures, none)
 
 
 def _finished(
@@ -205,11 +225,3 @@ def _output(fields: list[T.StructField], on_error: OnError) -> T.StructType:
             hint="give prefix=, or keep= fewer columns",
         )
     return T.StructType(fields)
-
-
-def _require_binary(df: DataFrame, column: str) -> None:
-    if column not in df.columns:
-        raise SchemaMismatchError(f"there is no column {column!r}; the DataFrame has {', '.join(df.columns)}")
-    found = df.schema[column].dataType
-    if not isinstance(found, T.BinaryType):
-        raise SchemaMismatchError(f"column {column!r} has the type {found.simpleString()}; allowed is binary")

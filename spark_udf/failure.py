@@ -90,7 +90,7 @@ def split_failures(df: "DataFrame") -> "tuple[DataFrame, DataFrame]":
     Raises:
         SchemaMismatchError: there is no failure column.
     """
-    _require_failures(df)
+    require_failures(df)
     good = df.where(df[FAILURE_COLUMN].isNull()).drop(FAILURE_COLUMN)
     return good, df.where(df[FAILURE_COLUMN].isNotNull())
 
@@ -103,13 +103,18 @@ def label_failures(df: "DataFrame", *, column: str = OUTCOME_COLUMN) -> "DataFra
     """
     from pyspark.sql import functions as F  # noqa: N812 (the name everybody uses)
 
-    _require_failures(df)
+    require_failures(df)
     if column in df.columns:
         raise SchemaMismatchError(f"the DataFrame has a column {column!r} already", hint="give column= another name")
     return df.withColumn(column, F.when(df[FAILURE_COLUMN].isNull(), "good").otherwise("dead"))
 
 
-def _require_failures(df: "DataFrame") -> None:
+def require_failures(df: "DataFrame") -> None:
+    """Refuse a DataFrame without a failure column.
+
+    Raises:
+        SchemaMismatchError: there is none.
+    """
     if FAILURE_COLUMN not in df.columns:
         raise SchemaMismatchError(
             f"the DataFrame has no column {FAILURE_COLUMN!r}; its columns are {', '.join(df.columns)}",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_udf.documents import EventFormat
 from spark_udf.errors import SchemaMismatchError
 from spark_udf.failure import FAILURE_COLUMN, OUTCOME_COLUMN, label_failures, split_failures
 from spark_udf.metrics import ModuleMetrics
@@ -47,8 +48,8 @@ def run_job(
     tenant: str | None = None,
     column: str = "event",
     source_format: str = "parquet",
-    format: str = "protobuf",
-    output_format: str | None = None,
+    format: EventFormat | None = None,
+    output_format: EventFormat | None = None,
     via: Via = "arrow",
     engine: Engine = "wasm",
     unknown: Unknown | None = None,
@@ -66,7 +67,7 @@ def run_job(
         tenant: The tenant's column or path, if the tenants file does not name it.
         column: The column of events.
         source_format: A format that Spark reads, such as "parquet" or "orc".
-        format: The format of the events in the column, a name of `abi.formats`.
+        format: The format of the events in the column, a name of `abi.formats`; the tenants file's word if left out.
         output_format: The format to write them in; the same if left out.
         via: "arrow" or "pandas".
         engine: "wasm", "native" or "shadow".

@@ -12,8 +12,9 @@ from pyspark.sql import functions as F  # noqa: N812 (the name everybody uses)
 from pyspark.sql import types as T  # noqa: N812
 
 from spark_udf import positions
+from spark_udf.documents import Documents, EventFormat
 from spark_udf.errors import SchemaMismatchError
-from spark_udf.schema import quote
+from spark_udf.schema import quote, require_documents
 from spark_udf.step import check_choice
 from wasm_host.errors import ConfigError
 
@@ -36,7 +37,14 @@ _PLACE = T.StructType(
 )
 
 
-def deduplicate(df: DataFrame, column: str = "event", *, by: By = "auto", watermark: str | None = None) -> DataFrame:
+def deduplicate(
+    df: DataFrame,
+    column: str = "event",
+    *,
+    by: By = "auto",
+    watermark: str | None = None,
+    format: EventFormat = "protobuf",
+) -> DataFrame:
     """Keep one row of each change.
 
     A change is known by its id (the attribute `cdc.event_id`), or by its position: source, offset and transaction with
@@ -50,23 +58,26 @@ def deduplicate(df: DataFrame, column: str = "event", *, by: By = "auto", waterm
 
     Args:
         df: Static or streaming.
-        column: The column of events, binary.
+        column: The column of events.
         by: "event_id", "position", or "auto": the id where there is one, else the position.
         watermark: For streams, how long an identity is remembered, by the events' `ts`: "10 minutes". Needed there,
             because without it the state grows for ever; not used for static DataFrames.
+        format: The format of the events, as in `WasmTransform.apply`; formats of text may be in a text column.
 
     Raises:
         ConfigError: `by` is unknown, or a stream has no watermark.
-        SchemaMismatchError: the column is missing or not binary.
+        SchemaMismatchError: the column is missing or of another type.
+        UnknownFormatError: there is no such format.
     """
     check_choice("by", by, BY)
-    _check_columns(df, column)
+    documents = Documents.of(format)
+    _check_columns(df, column, documents)
     if df.isStreaming and watermark is None:
         raise ConfigError(
             "deduplicate on a stream needs watermark=; without one its state grows for ever",
             hint='give the longest delay of a duplicate, for example watermark="10 minutes"',
         )
-    marked = df.withColumn(_MARK, _identities(by)(F.col(quote(column))))
+    marked = df.withColumn(_MARK, _identities(by, documents)(F.col(quote(column))))
     # What has no identity gets one of its own, so that it is nobody's duplicate.
     key = F.coalesce(F.col(f"{_MARK}.key"), F.concat(F.lit("none:"), F.expr("uuid()")))
     marked = marked.withColumn(_KEY, key).withColumn(_TIME, F.col(f"{_MARK}.ts"))
@@ -85,6 +96,7 @@ def in_order(
     *,
     within: Within | Sequence[str] = "entity",
     partitions: int | None = None,
+    format: EventFormat = "protobuf",
 ) -> DataFrame:
     """Bring events into the order of their positions, within a key.
 
@@ -99,15 +111,18 @@ def in_order(
 
     Args:
         df: Static, or the DataFrame that `foreachBatch` hands over.
-        column: The column of events, binary.
+        column: The column of events.
         within: "entity" (source, table and entity id or primary key), "table", "source", or names of columns.
         partitions: How many partitions to make; by default `spark.sql.shuffle.partitions`.
+        format: The format of the events, as in `WasmTransform.apply`; formats of text may be in a text column.
 
     Raises:
         ConfigError: `within` is unknown, or `df` is a stream.
-        SchemaMismatchError: a column is missing, or the event column is not binary.
+        SchemaMismatchError: a column is missing, or the event column is of another type.
+        UnknownFormatError: there is no such format.
     """
-    _check_columns(df, column)
+    documents = Documents.of(format)
+    _check_columns(df, column, documents)
     if df.isStreaming:
         raise ConfigError(
             "in_order cannot sort a stream: its end is not known",
@@ -121,34 +136,33 @@ def in_order(
         raise SchemaMismatchError(
             f"within= names {', '.join(missing) or 'nothing'}; the DataFrame has {', '.join(df.columns)}"
         )
-    marked = df.withColumn(_MARK, _places(within if isinstance(within, str) else "source")(F.col(quote(column))))
+    place_of = _places(within if isinstance(within, str) else "source", documents)
+    marked = df.withColumn(_MARK, place_of(F.col(quote(column))))
     keys = [F.col(quote(name)) for name in names] or [F.col(f"{_MARK}.group")]
     spread = marked.repartition(*keys) if partitions is None else marked.repartition(partitions, *keys)
     place = [F.col(f"{_MARK}.{name}") for name in ("source", "position", "event_index")]
     return spread.sortWithinPartitions(*keys, *place).drop(_MARK)
 
 
-def _identities(by: str) -> Callable[[Column], Column]:
+def _identities(by: str, documents: Documents) -> Callable[[Column], Column]:
     def mark(events: pa.Array) -> pa.Array:
-        return positions.identities(events, by)
+        # What cannot be read is null then, and has no identity.
+        return positions.identities(documents.decode_rows(events)[0], by)
 
     udf: Callable[[Column], Column] = F.arrow_udf(mark, _IDENTITY)  # type: ignore[attr-defined] # stubs lag behind
     return udf
 
 
-def _places(within: str) -> Callable[[Column], Column]:
+def _places(within: str, documents: Documents) -> Callable[[Column], Column]:
     def mark(events: pa.Array) -> pa.Array:
-        return positions.places(events, within)
+        return positions.places(documents.decode_rows(events)[0], within)
 
     udf: Callable[[Column], Column] = F.arrow_udf(mark, _PLACE)  # type: ignore[attr-defined] # stubs lag behind
     return udf
 
 
-def _check_columns(df: DataFrame, column: str) -> None:
-    found = next((field.dataType for field in df.schema.fields if field.name == column), None)
-    if not isinstance(found, T.BinaryType):
-        seen = f"has the type {found.simpleString()}" if found is not None else "does not exist"
-        raise SchemaMismatchError(f"the event column {column!r} {seen}; allowed is binary")
+def _check_columns(df: DataFrame, column: str, documents: Documents) -> None:
+    require_documents(df, column, documents)
     taken = [name for name in (_MARK, _KEY, _TIME) if name in df.columns]
     if taken:
         raise SchemaMismatchError(f"the DataFrame has columns named {', '.join(taken)}", hint="rename them")

@@ -83,12 +83,7 @@ def plan_layout(
         names = [field.name for field in df.schema.fields]
         twice = sorted({name for name in names if names.count(name) > 1})
         raise SchemaMismatchError(f"the DataFrame has several columns named {', '.join(twice)}", hint="rename them")
-    event = _require(fields, column, "the event column")
-    if not documents.accepts(event.dataType):
-        raise SchemaMismatchError(
-            f"the event column {column!r} has the type {event.dataType.simpleString()}; allowed is binary",
-            hint=f"format is {documents.read!r}; binary formats need a binary column, the others may be text too",
-        )
+    event = require_documents(df, column, documents)
     for name in (TENANT_COLUMN, LEDGER_COLUMN, *((FAILURE_COLUMN,) if with_failures else ())):
         if name in fields:
             raise SchemaMismatchError(
@@ -100,6 +95,21 @@ def plan_layout(
     kept = tuple(field for field in fields.values() if field in kept)
     layout = Layout(column, documents.output_type(event.dataType), kept)
     return layout if tenant is None else _with_tenant(df, layout, tenant)
+
+
+def require_documents(df: DataFrame, column: str, documents: Documents) -> T.StructField:
+    """Find the event column, of a type that can hold its format.
+
+    Raises:
+        SchemaMismatchError: it is missing, or of another type.
+    """
+    event = _require({field.name: field for field in df.schema.fields}, column, "the event column")
+    if not documents.accepts(event.dataType):
+        raise SchemaMismatchError(
+            f"the event column {column!r} has the type {event.dataType.simpleString()}; {documents.allowed}",
+            hint=documents.hint,
+        )
+    return event
 
 
 def _require(fields: dict[str, T.StructField], name: str, what: str) -> T.StructField:

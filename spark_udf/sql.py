@@ -11,6 +11,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 
 from spark_udf.admission import PlanSource, admit
 from spark_udf.carrier import ship_bundle
+from spark_udf.documents import EventFormat
 from spark_udf.errors import EventFailedError
 from spark_udf.failure import FAILURE_ARROW, FAILURE_COLUMN, FAILURE_SPARK
 from spark_udf.program import Program
@@ -24,7 +25,14 @@ _TENANT = "tenant"
 
 
 def register(
-    spark: SparkSession, name: str, transform: WasmTransform | TenantTransforms, *, several: bool = False
+    spark: SparkSession,
+    name: str,
+    transform: WasmTransform | TenantTransforms,
+    *,
+    several: bool = False,
+    format: EventFormat | None = None,
+    output_format: EventFormat | None = None,
+    as_text: bool = False,
 ) -> None:
     """Register a transform as a SQL function of the session.
 
@@ -37,13 +45,21 @@ def register(
         name: The function's name.
         transform: What to run.
         several: Give an array of all events that an event became, for `explode`; otherwise more than one is a failure.
+        format: The format of the events, as in `WasmTransform.apply`; formats of text take text and binary. Left out,
+            it is the tenants' own, else "protobuf".
+        output_format: The format to give back; the same if left out.
+        as_text: Give a STRING instead of a BINARY, for formats of text. What comes in is not known before a query
+            calls the function, so this does not follow from it.
 
     Raises:
-        TransformError: the name, a module or a configuration was refused.
+        TransformError: the name, a module, a configuration or a format was refused.
     """
     if not name.isidentifier():
         raise ConfigError(f"the function name {name!r} is not a name", hint="use letters, digits and underscores")
     by_tenant = isinstance(transform, TenantTransforms)
+    documents = transform.documents(format, output_format)
+    if as_text:
+        documents = documents.as_text()
     plans: dict[str | None, PlanSource]
     if isinstance(transform, TenantTransforms):
         plans = {tenant: part.plan for tenant, part in transform.tenants.items()}
@@ -61,12 +77,14 @@ def register(
         tenant_column=_TENANT if by_tenant else None,
         unknown=unknown,
         with_failures=with_failures,
+        documents=documents,
         counts=False,
     )
-    value: T.DataType = T.ArrayType(T.BinaryType()) if several else T.BinaryType()
+    one: T.DataType = T.StringType() if as_text else T.BinaryType()
+    value = T.ArrayType(one) if several else one
     if with_failures:
         value = T.StructType([T.StructField(_EVENT, value), T.StructField(FAILURE_COLUMN, FAILURE_SPARK)])
-    function = ScalarProgram(program, several).function(by_tenant)
+    function = ScalarProgram(program, several, pa.string() if as_text else pa.binary()).function(by_tenant)
     # The signatures that Spark declares do not know functions of iterators that return structs; Spark itself does.
     spark.udf.register(name, arrow_udf(function, value))  # type: ignore[call-overload]
 
@@ -77,6 +95,7 @@ class ScalarProgram:
 
     program: Program
     several: bool
+    event_type: pa.DataType
 
     def function(self, by_tenant: bool):  # type: ignore[no-untyped-def]  # Spark reads the annotations of what is returned
         """Make the function that Spark registers."""
@@ -93,7 +112,9 @@ class ScalarProgram:
         return of_events_and_tenants if by_tenant else of_events
 
     def _run(self, events: pa.Array, tenants: pa.Array | None) -> pa.Array:
-        columns, names = [events, pa.array(np.arange(len(events)))], [_EVENT, _ROW]
+        self.program.documents.check_arrow(events.type)
+        # What comes out of the program has the type of what went in; bytes can carry every format.
+        columns, names = [events.cast(pa.binary()), pa.array(np.arange(len(events)))], [_EVENT, _ROW]
         if tenants is not None:
             columns.append(tenants.cast(pa.string()))
             names.append(_TENANT)
@@ -114,6 +135,7 @@ class ScalarProgram:
 
     def _values(self, values: pa.Array, rows: np.ndarray, length: int) -> pa.Array:
         counts = np.bincount(rows, minlength=length)
+        values = values.cast(self.event_type)
         if self.several:
             offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
             return pa.ListArray.from_arrays(pa.array(offsets), values)

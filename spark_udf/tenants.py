@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from spark_udf.admission import PlanSource
 from spark_udf.apply import Options, apply_plans
-from spark_udf.documents import Documents
+from spark_udf.documents import Documents, EventFormat
 from spark_udf.step import UNKNOWN, Engine, Unknown, Via, check_choice
 from spark_udf.tenants_file import read_tenants_file
 from spark_udf.transform import Metered, WasmTransform
@@ -26,6 +26,8 @@ class TenantTransforms(Metered):
             "dead_letter" keeps them with a null event and a `failure`.
         tenant: The column or path that `apply` takes if it is not told another.
         trust: What makes a module trusted, for all tenants that have no policy of their own.
+        format: The format of the events that `apply` takes if it is not told another.
+        output_format: The format it gives back; the same if left out.
 
     Raises:
         ConfigError: an argument is not allowed.
@@ -38,6 +40,8 @@ class TenantTransforms(Metered):
         unknown: Unknown = "fail",
         tenant: str | None = None,
         trust: TrustPolicy | None = None,
+        format: EventFormat = "protobuf",
+        output_format: EventFormat | None = None,
     ) -> None:
         super().__init__()
         check_choice("unknown", unknown, UNKNOWN)
@@ -52,6 +56,8 @@ class TenantTransforms(Metered):
         }
         self._unknown: str = unknown
         self._tenant = tenant
+        self._format, self._output_format = format, output_format
+        Documents.of(format, output_format)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "TenantTransforms":
@@ -65,7 +71,13 @@ class TenantTransforms(Metered):
             name: WasmTransform.from_steps(entry.steps, on_error=entry.on_error)  # type: ignore[arg-type]  # was checked
             for name, entry in content.tenants.items()
         }
-        return cls(tenants, unknown=content.unknown, tenant=content.tenant)  # type: ignore[arg-type]  # was checked
+        return cls(
+            tenants,
+            unknown=content.unknown,  # type: ignore[arg-type]  # was checked
+            tenant=content.tenant,
+            format=content.format,
+            output_format=content.output_format,
+        )
 
     def __repr__(self) -> str:
         return f"TenantTransforms({len(self._tenants)} tenants, unknown={self._unknown!r})"
@@ -80,6 +92,16 @@ class TenantTransforms(Metered):
         """What happens to rows of tenants that are not named."""
         return self._unknown
 
+    def documents(self, format: EventFormat | None, output_format: EventFormat | None) -> Documents:
+        """The formats that a call asks for, with those of the file or the constructor where it is silent.
+
+        Raises:
+            UnknownFormatError: there is no such format.
+        """
+        if format is None:  # a format that the call names brings its own output
+            return Documents.of(self._format, output_format or self._output_format)
+        return Documents.of(format, output_format)
+
     def apply(
         self,
         df: DataFrame,
@@ -91,8 +113,8 @@ class TenantTransforms(Metered):
         engine: Engine = "wasm",
         shadow_sample: float = 0.01,
         keep: Sequence[str] | None = None,
-        format: str = "protobuf",
-        output_format: str | None = None,
+        format: EventFormat | None = None,
+        output_format: EventFormat | None = None,
         shared_folder: str | None = None,
     ) -> DataFrame:
         """Transform a column of events, each row by its tenant's transform.
@@ -101,14 +123,14 @@ class TenantTransforms(Metered):
             df: Static or streaming, classic or Connect.
             tenant: The column that says whose a row is (text or whole numbers, also inside a struct), or a path into
                 the event such as "schema", "after.tenant_id" or "row.tenant_id".
-            column: The column of events, binary.
+            column: The column of events.
             unknown: As in the constructor, and instead of it.
             via: See `WasmTransform.apply`.
             engine: See there.
             shadow_sample: See there.
             keep: See there; the tenant column need not be kept.
-            format: See there.
-            output_format: See there.
+            format: See there; the tenants file's word if left out, else "protobuf".
+            output_format: See there; the tenants file's word if left out, else the same.
             shared_folder: See there.
 
         Raises:
@@ -127,7 +149,7 @@ class TenantTransforms(Metered):
             shadow_sample=shadow_sample,
             keep=keep,
             shared_folder=shared_folder,
-            documents=Documents.of(format, output_format),
+            documents=self.documents(format, output_format),
             unknown=unknown_policy,
         )
         plans: dict[str | None, PlanSource] = {name: transform.plan for name, transform in self._tenants.items()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+from abi import formats
 from spark_udf.errors import TenantsFileError
 from spark_udf.secret import Secret
 from spark_udf.step import ON_ERROR, UNKNOWN, Step
@@ -19,7 +20,18 @@ from wasm_host import ISOLATIONS, Isolation, Limits, TrustPolicy
 from wasm_host.errors import ConfigError
 from wasm_host.trust import read_public_key
 
-_TOP_KEYS = ("defaults", "modules", "store", "tenant", "tenants", "trust", "unknown", "version")
+_TOP_KEYS = (
+    "defaults",
+    "format",
+    "modules",
+    "output_format",
+    "store",
+    "tenant",
+    "tenants",
+    "trust",
+    "unknown",
+    "version",
+)
 _TRUST_KEYS = ("pinned", "public_keys")
 _MODULE_KEYS = ("path", "sha256")
 _STEP_KEYS = ("config", "isolation", "limits", "module", "native", "sha256", "wasi")
@@ -43,6 +55,8 @@ class TenantsFile:
     tenants: Mapping[str, TenantEntry]
     unknown: str
     tenant: str | None
+    format: str = "protobuf"
+    output_format: str | None = None
 
 
 def read_tenants_file(path: str | Path) -> TenantsFile:
@@ -87,7 +101,15 @@ class _Reader:
         if not isinstance(tenants, dict) or not tenants:
             self._fail(("tenants",), "no tenants", hint="add a table such as [tenants.acme] with a module")
         entries = {name: self._tenant(name, entry, defaults) for name, entry in tenants.items()}
-        return TenantsFile(tenants=entries, unknown=unknown, tenant=self._text(("tenant",), self._data.get("tenant")))
+        names = tuple(formats.FORMATS)
+        written = self._data.get("output_format")
+        return TenantsFile(
+            tenants=entries,
+            unknown=unknown,
+            tenant=self._text(("tenant",), self._data.get("tenant")),
+            format=self._choice(("format",), self._data.get("format", "protobuf"), names),
+            output_format=None if written is None else self._choice(("output_format",), written, names),
+        )
 
     def _tenant(self, name: str, entry: Any, defaults: dict[str, Any]) -> TenantEntry:
         path: KeyPath = ("tenants", name)

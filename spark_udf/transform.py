@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from spark_udf.admission import PlanSource
 from spark_udf.apply import Options, apply_plans
-from spark_udf.documents import Documents
+from spark_udf.documents import Documents, EventFormat
 from spark_udf.meter import Meter, MetricsListener, OnBatch
 from spark_udf.metrics import ModuleMetrics
 from spark_udf.step import ON_ERROR, Engine, NativeFactory, OnError, Step, Via, check_choice
@@ -137,6 +137,14 @@ class WasmTransform(Metered):
         """The steps and the policy, for admission."""
         return PlanSource(self.steps, self.on_error)
 
+    def documents(self, format: EventFormat | None, output_format: EventFormat | None) -> Documents:
+        """The formats that a call asks for.
+
+        Raises:
+            UnknownFormatError: there is no such format.
+        """
+        return Documents.of("protobuf" if format is None else format, output_format)
+
     def apply(
         self,
         df: DataFrame,
@@ -146,8 +154,8 @@ class WasmTransform(Metered):
         engine: Engine = "wasm",
         shadow_sample: float = 0.01,
         keep: Sequence[str] | None = None,
-        format: str = "protobuf",
-        output_format: str | None = None,
+        format: EventFormat = "protobuf",
+        output_format: EventFormat | None = None,
         shared_folder: str | None = None,
     ) -> DataFrame:
         """Transform a column of events.
@@ -156,13 +164,13 @@ class WasmTransform(Metered):
 
         Args:
             df: Static or streaming, classic or Connect.
-            column: The column of events, binary.
+            column: The column of events.
             via: "arrow" (mapInArrow) or "pandas" (mapInPandas).
             engine: "wasm"; "native" runs the twin instead; "shadow" runs wasm, and the twin on a sample to compare.
             shadow_sample: The share that is compared.
             keep: The other columns to keep; by default all. Each one costs a trip to Python and back.
-            format: The format of the events, a name of `abi.formats`; guests always see the canonical event. Formats of
-                text may be in a text column.
+            format: The format of the events, a name of `abi.formats` or, with options, what `abi.formats.get` returns;
+                guests always see the canonical event. Formats of text may be in a text column.
             output_format: The format to give back; the same if left out.
             shared_folder: A folder that driver and executors see under the same path, to carry the modules.
 
@@ -181,7 +189,7 @@ class WasmTransform(Metered):
             shadow_sample=shadow_sample,
             keep=keep,
             shared_folder=shared_folder,
-            documents=Documents.of(format, output_format),
+            documents=self.documents(format, output_format),
         )
         return apply_plans(df, {None: self.plan}, options, self._meter)
 

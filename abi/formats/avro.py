@@ -51,6 +51,11 @@ class AvroFormat(Format):
         self._schema_id = schema_id
         self._writers = WriterSchemas(writer_schemas or {})
 
+    @property
+    def is_text(self) -> bool:
+        """Avro is binary."""
+        return False
+
     def schema(self) -> dict[str, Any]:
         """Return the Avro schema."""
         return event_schema()
@@ -135,7 +140,7 @@ class AvroFormat(Format):
         text = event.attributes.get(SCHEMA_ID)
         if text is None and self._schema_id is not None:
             return self._schema_id
-        if text is None or not text.isdigit() or int(text) > _MAX_SCHEMA_ID:
+        if text is None or not text.isdigit() or len(text) > 10 or int(text) > _MAX_SCHEMA_ID:
             raise unencodable(
                 NAME,
                 f"Confluent's framing needs a schema id, the event has {shown(text)}",

@@ -171,7 +171,8 @@ def _take_transaction(event: Event, attributes: dict[str, bytes], text: str | No
     if text is None:
         return
     # Only the text that the number is written back as; "007" must not come back as "7".
-    if text.isascii() and text.isdigit() and int(text) <= MAX_UINT64 and str(int(text)) == text:
+    is_number = text.isascii() and text.isdigit() and len(text) <= 20
+    if is_number and int(text) <= MAX_UINT64 and str(int(text)) == text:
         event.transaction.CopyFrom(TransactionMetadata(tx_id=int(text)))
     else:
         attributes[f"{NAME}.source.transaction_id"] = text.encode()

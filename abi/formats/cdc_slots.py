@@ -116,7 +116,7 @@ def _after(view: View) -> bytes | None:
 _ID = text_attribute(NAME, "event_id")
 _ENTITY_ID = text_attribute(NAME, "entity.entity_id")
 _TRANSACTION_ID = text_attribute(NAME, "source.transaction_id")
-_AFTER = image(NAME, "after", "operation.after", None)
+_AFTER = image(NAME, "after", "operation.after", None, opening=b"{")
 
 
 def _text(path: str, otherwise: bytes | None = None) -> Slot:
@@ -154,11 +154,11 @@ DOCUMENT = Document(
         Slot("operation.type", lambda view: _operation(view, 0)),
         _text("operation.trigger"),
         Slot("operation.timestamp", _time("operation.timestamp", of_source=True)),
-        Slot("operation.before", image(NAME, "before", "operation.before", None)),
+        Slot("operation.before", image(NAME, "before", "operation.before", None, opening=b"{")),
         Slot("operation.after", _after),
-        Slot("operation.changed_fields", json_attribute(NAME, "operation.changed_fields")),
-        Slot("operation.changed_field_values", json_attribute(NAME, "operation.changed_field_values")),
-        Slot("cascade", json_attribute(NAME, "cascade", _NO_CASCADE)),
-        Slot("metadata", json_attribute(NAME, "metadata", b"{}")),
+        Slot("operation.changed_fields", json_attribute(NAME, "operation.changed_fields", opening=b"[")),
+        Slot("operation.changed_field_values", json_attribute(NAME, "operation.changed_field_values", opening=b"{")),
+        Slot("cascade", json_attribute(NAME, "cascade", _NO_CASCADE, opening=b"{")),
+        Slot("metadata", json_attribute(NAME, "metadata", b"{}", opening=b"{")),
     ],
 )

@@ -141,7 +141,7 @@ def _then(view: View) -> Event | None:
     try:
         source = _SOURCE.decode(view.attributes.get(f"{NAME}.source", b"{}"))
         transaction = _TRANSACTION.decode(view.attributes.get(f"{NAME}.transaction", b"{}"))
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     event = Event()
     try:

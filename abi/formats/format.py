@@ -25,6 +25,11 @@ class Format(ABC):
 
     name: ClassVar[str]
 
+    @property
+    def is_text(self) -> bool:
+        """Whether documents can be text, so that they may live in a column of text."""
+        return True
+
     @abstractmethod
     def decode(self, data: bytes) -> Event:
         """Read one event.

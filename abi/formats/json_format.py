@@ -59,13 +59,13 @@ def raw_null() -> msgspec.Raw:
     return msgspec.Raw(NULL)
 
 
-def image(name: str, field: str, path: str, otherwise: bytes | None) -> Text:
-    """Make the text of a row image; `otherwise` is written when the event has none."""
+def image(name: str, field: str, path: str, otherwise: bytes | None, *, opening: bytes = b"") -> Text:
+    """Make the text of a row image; `otherwise` is written when the event has none; `opening` as in `checked`."""
 
     def text(view: View) -> bytes | None:
         if not view.event.HasField(field):
             return otherwise
-        return json_text.checked(name, path, getattr(view.event, field))
+        return json_text.checked(name, path, getattr(view.event, field), opening=opening)
 
     return text
 
@@ -86,13 +86,13 @@ def text_attribute(name: str, path: str, otherwise: bytes | None = None) -> Text
     return text
 
 
-def json_attribute(name: str, path: str, otherwise: bytes | None = None) -> Text:
-    """Make the text of a value that is kept as JSON text in the attribute `<name>.<path>`."""
+def json_attribute(name: str, path: str, otherwise: bytes | None = None, *, opening: bytes = b"") -> Text:
+    """Make the text of a value that is kept as JSON text in the attribute `<name>.<path>`; see `checked`."""
     key = f"{name}.{path}"
 
     def text(view: View) -> bytes | None:
         value = view.attributes.get(key)
-        return otherwise if value is None else json_text.checked(name, path, value)
+        return otherwise if value is None else json_text.checked(name, path, value, opening=opening)
 
     return text
 

@@ -141,11 +141,17 @@ def quote(text: str) -> bytes:
     return msgspec.json.encode(text)
 
 
-def checked(name: str, path: str, text: bytes) -> bytes:
+def checked(name: str, path: str, text: bytes, *, opening: bytes = b"") -> bytes:
     """Return a sub-document that is about to be spliced into a larger one.
 
+    Args:
+        name: The format.
+        path: Where it goes.
+        text: The sub-document.
+        opening: `{` or `[` where the format has an object or an array there, or null; else anything goes.
+
     Raises:
-        EncodeError: it is not exactly one JSON value; spliced in, it could forge its neighbours.
+        EncodeError: it is not exactly one JSON value (spliced in, it could forge its neighbours), or of another kind.
     """
     try:
         check_text(name, text)
@@ -153,7 +159,11 @@ def checked(name: str, path: str, text: bytes) -> bytes:
     except (msgspec.DecodeError, DecodeError, RecursionError) as exc:
         reason = exc.message if isinstance(exc, DecodeError) else str(exc)
         raise unencodable(name, f"not one JSON value ({shown(reason)})", path=path) from None
-    return bytes(value)
+    document = bytes(value)
+    if opening and document[:1] != opening and document != b"null":
+        kind = "an object" if opening == b"{" else "an array"
+        raise unencodable(name, f"expected {kind}, got {shown(document[:20])}", path=path)
+    return document
 
 
 def patch(name: str, text: bytes, changes: dict[str, bytes | None]) -> bytes:

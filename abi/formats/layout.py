@@ -135,8 +135,10 @@ class Document:
 
     def _complete(self, document: bytes, missing: list[tuple[str, bytes]]) -> bytes:
         try:
+            if not document.isascii():  # msgspec looks at names only, not into what it leaves raw
+                document.decode()
             _OBJECT.decode(document)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise unencodable(
                 self._name,
                 f"the attribute '{self._name}.layout' was changed and no longer makes a document",

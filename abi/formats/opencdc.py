@@ -27,6 +27,11 @@ class OpenCdcFormat(JsonFormat):
     def __init__(self, wire: Wire | None = None) -> None:
         self._wire = wire
 
+    @property
+    def is_text(self) -> bool:
+        """Records in protobuf are binary, those in JSON are text."""
+        return self._wire != "protobuf"
+
     def decode(self, data: bytes) -> Event:
         """Read one event; see `Format.decode`."""
         if self._wire == "protobuf":

@@ -24,6 +24,11 @@ class ProtobufFormat(Format):
 
     name = "protobuf"
 
+    @property
+    def is_text(self) -> bool:
+        """Protobuf is binary."""
+        return False
+
     def decode(self, data: bytes) -> Event:
         """Read one event; see `Format.decode`."""
         event = parse_event(data)

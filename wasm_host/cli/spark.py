@@ -26,7 +26,7 @@ _COUNTERS = ("events_in", "events_out", "events_dropped", "events_failed", "fuel
 @click.option("--tenant", metavar="COLUMN", help="Column or path of the tenant, if the tenants file does not name it.")
 @click.option("--column", default="event", show_default=True, help="The column of events.")
 @click.option("--input-format", default="parquet", show_default=True, help="A format that Spark reads.")
-@click.option("--format", "format_name", default="protobuf", show_default=True, help="Of the events in the column.")
+@click.option("--format", "format_name", metavar="NAME", help="Of the events; the tenants file's word, else protobuf.")
 @click.option("--output-format", metavar="NAME", help="To write them in; the same if left out.")
 @click.option("--via", type=click.Choice(("arrow", "pandas")), default="arrow", show_default=True, help="mapIn...")
 @click.option("--engine", type=click.Choice(("wasm", "native", "shadow")), default="wasm", show_default=True)
@@ -43,7 +43,7 @@ def command(
     tenant: str | None,
     column: str,
     input_format: str,
-    format_name: str,
+    format_name: str | None,
     output_format: str | None,
     via: Any,
     engine: Any,
