@@ -62,7 +62,7 @@ from wasm_host.harness.subject import Trial
 events = Corpus.generate(Trial(examples=60, seed=3)).ordinary
 print(len(events), hashlib.sha256(b"|".join(events)).hexdigest())
 """
-    numbers = "\n".join(f"C{number} = {number}, 'text {number}', b'{number}'" for number in range(500))
+    numbers = "\n".join(f"C{number} = {number}, 'text {number}', b'{number}'" for number in range(60))
     (tmp_path / "many_constants.py").write_text(numbers)
     plain, crowded = (
         subprocess.run([sys.executable, "-c", make.format(line), str(tmp_path)], capture_output=True, text=True)

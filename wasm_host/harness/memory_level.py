@@ -101,7 +101,7 @@ def check_memory_level(probe: Probe, events: Sequence[bytes], share: int = 1) ->
 
 
 def _batches(events: Sequence[bytes]) -> Iterator[pa.Array]:
-    """The events for ever; small batches first, so that a leak of megabytes an event is seen before the memory is full."""
+    """The events for ever; small batches first: a leak of megabytes an event is seen before the memory is full."""
     repeats = -(-_BATCH_EVENTS // len(events))
     rows = pa.array(list(events) * repeats, pa.binary())
     size = 1
