@@ -29,7 +29,7 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
             const flat = flattener.run() catch |problem| switch (problem) {
                 error.OutOfMemory => return error.OutOfMemory,
                 error.NotJson, error.TooDeep => |kind| {
-                    return context.failJson(kind, &flattener.scanner, @tagName(image));
+                    return context.failJson(kind, @tagName(image));
                 },
             };
             if (flat) |document| {

@@ -27,12 +27,19 @@ pub const Action = union(enum) {
         };
     }
 
-    /// Write the new JSON text of a value that changes.
-    pub fn apply(self: Action, value: sdk.json.Value, out: *sdk.Buffer) sdk.memory.Error!void {
+    /// The new JSON text, where it is the same for every value that changes.
+    pub fn constant(self: Action) ?[]const u8 {
+        return switch (self) {
+            .redact => |marker| marker,
+            .null => "null",
+            else => null,
+        };
+    }
+
+    /// Write the new JSON text of a value that changes, where it depends on the value.
+    pub noinline fn apply(self: Action, value: sdk.json.Value, out: *sdk.Buffer) sdk.memory.Error!void {
         switch (self) {
-            .keep => {},
-            .redact => |marker| try out.append(marker),
-            .null => try out.append("null"),
+            .keep, .redact, .null => {},
             .truncate => |count| try truncate(value, count, out),
             .keep_last => |count| try keepLast(value, count, out),
             .hash => {

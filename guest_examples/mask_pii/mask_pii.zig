@@ -101,17 +101,10 @@ fn readKey(top: sdk.config.Map) sdk.config.Error!void {
 }
 
 pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer {
-    var masker = Masker{};
-    var has_image = false;
-    inline for (.{ .before, .after }) |image| {
-        if (event.image(image)) |text| {
-            has_image = true;
-            if (try masker.run(text, @tagName(image), context)) |masked| {
-                try event.setBytes(if (image == .before) .before else .after, masked);
-            }
-        }
-    }
-    if (has_image) {
+    masker.matched = 0;
+    if (event.before()) |text| try masker.run(event, .before, text, &edits.before, context);
+    if (event.after()) |text| try masker.run(event, .after, text, &edits.after, context);
+    if (event.has(.before) or event.has(.after)) {
         var unmatched = paths.all() & ~masker.matched;
         while (unmatched != 0) : (unmatched &= unmatched - 1) sdk.host.count(metric_names[@ctz(unmatched)], 1);
     }
@@ -119,27 +112,34 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
     return .keep;
 }
 
+// One event is under way at a time, so these need not be made anew for each.
+var masker: Masker = undefined;
+var edits: struct { before: sdk.ImageEdit, after: sdk.ImageEdit } = undefined;
+
 const Masker = struct {
-    scanner: sdk.json.Scanner = undefined,
-    out: sdk.Buffer = undefined,
-    /// Bytes of the image that have been copied to `out` or replaced in it.
-    copied: usize = 0,
-    matched: Bits = 0,
+    scanner: sdk.json.Scanner,
+    edit: *sdk.ImageEdit,
+    matched: Bits,
 
     const Problem = sdk.json.Error || sdk.memory.Error;
 
-    /// The new text of an image, or null if nothing in it changes.
-    fn run(self: *Masker, text: []const u8, name: []const u8, context: *sdk.Context) sdk.Error!?[]const u8 {
+    /// Walk an image and hide in it what the rules say.
+    noinline fn run(
+        self: *Masker,
+        event: *sdk.Event,
+        image: sdk.Field,
+        text: []const u8,
+        edit: *sdk.ImageEdit,
+        context: *sdk.Context,
+    ) sdk.Error!void {
         self.scanner = .{ .text = text };
-        self.out = try .init(text.len + text.len / 4 + 64);
-        self.copied = 0;
+        self.edit = edit;
+        edit.reset(text);
         self.document() catch |problem| switch (problem) {
             error.OutOfMemory => return error.OutOfMemory,
-            error.NotJson, error.TooDeep => |kind| return context.failJson(kind, &self.scanner, name),
+            error.NotJson, error.TooDeep => |kind| return context.failJson(kind, @tagName(image)),
         };
-        if (self.copied == 0) return null;
-        try self.out.append(text[self.copied..]);
-        return self.out.finish();
+        try edit.finish(event, image);
     }
 
     fn document(self: *Masker) Problem!void {
@@ -159,23 +159,46 @@ const Masker = struct {
         }
         const deeper = bits & ~ending;
         if (deeper == 0 and action.* == .keep) return scanner.skip();
-        if (scanner.atContainer() and (ending == 0 or action.* == .keep)) {
-            var children = try scanner.enter();
-            while (try scanner.next(&children)) {
-                const led = if (deeper == 0) 0 else paths.step(deeper, level, &children);
-                if (led == 0 and action.* == .keep) {
-                    try scanner.skip();
-                } else {
-                    try self.walk(led, level + 1, action);
-                }
-            }
+        if (scanner.atContainer() and (ending == 0 or action.* == .keep)) return self.walkChildren(deeper, level, action);
+        try self.hide(action);
+    }
+
+    /// Put what the action makes of it in place of the value at hand.
+    fn hide(self: *Masker, action: *const Action) Problem!void {
+        const scanner = &self.scanner;
+        const start = scanner.at;
+        if (action.constant()) |text| {
+            const is_null = scanner.peek() == 'n';
+            try scanner.skip();
+            if (!is_null) try self.edit.replace(start, scanner.at, text);
             return;
         }
-        const start = scanner.at;
         const value = try scanner.value();
-        if (!action.changes(value)) return;
-        try self.out.append(scanner.text[self.copied..start]);
-        try action.apply(value, &self.out);
-        self.copied = scanner.at;
+        if (action.changes(value)) try action.apply(value, try self.edit.rewrite(start, scanner.at));
+    }
+
+    /// Mask what is in the container at hand.
+    fn walkChildren(self: *Masker, bits: Bits, level: usize, action: *const Action) Problem!void {
+        // A copy, which stays in registers from child to child.
+        var scanner = self.scanner;
+        const fork = paths.fork(bits, level);
+        const keeps = action.* == .keep;
+        var children = try scanner.enter();
+        while (true) {
+            switch (scanner.move(&children)) {
+                .child => {},
+                .end => break,
+                .trouble => return error.NotJson,
+            }
+            const led = fork.step(&children);
+            if (led == 0 and keeps) {
+                try scanner.skipInline();
+            } else {
+                self.scanner = scanner;
+                try self.walk(led, level + 1, action);
+                scanner.at = self.scanner.at;
+            }
+        }
+        self.scanner = scanner;
     }
 };

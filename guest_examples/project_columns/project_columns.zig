@@ -32,7 +32,7 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
             projection.document() catch |problem| switch (problem) {
                 error.OutOfMemory => return error.OutOfMemory,
                 error.NotJson, error.TooDeep => |kind| {
-                    return context.failJson(kind, &projection.scanner, @tagName(image));
+                    return context.failJson(kind, @tagName(image));
                 },
             };
             if (projection.out.len != text.len) {

@@ -121,7 +121,7 @@ const Editor = struct {
             error.OutOfMemory => return error.OutOfMemory,
             error.AlreadyThere => return context.fail(&.{ self.name, " already has ", self.step.to }),
             error.IsKey => return context.fail(&.{ self.step.key(), " is a key column and cannot be removed" }),
-            error.NotJson, error.TooDeep => |kind| return context.failJson(kind, &self.scanner, self.name),
+            error.NotJson, error.TooDeep => |kind| return context.failJson(kind, self.name),
         };
         if (self.out.len == 0) return text;
         try self.out.append(text[self.copied..]);

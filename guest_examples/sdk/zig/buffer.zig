@@ -46,6 +46,20 @@ pub const Buffer = struct {
         self.len += bytes.len;
     }
 
+    /// Bytes behind what is written that a cursor may write over.
+    pub const overrun = 16;
+
+    /// Make room for `len` bytes and begin to write them; `advance` ends it.
+    pub inline fn cursor(self: *Buffer, len: usize) memory.Error!Cursor {
+        try self.reserve(len + overrun);
+        return .{ .to = self.block.ptr + self.len, .room = len };
+    }
+
+    /// Count what a cursor has written.
+    pub fn advance(self: *Buffer, at: Cursor) void {
+        self.len = at.to - self.block.ptr;
+    }
+
     pub noinline fn byte(self: *Buffer, value: u8) memory.Error!void {
         try self.reserve(1);
         self.block[self.len] = value;
@@ -87,6 +101,37 @@ pub const Buffer = struct {
         return self.block;
     }
 };
+
+/// Writes many small pieces where the room for all of them has been made. Whole vectors are copied.
+pub const Cursor = struct {
+    to: [*]u8,
+    room: usize,
+
+    pub inline fn put(self: *Cursor, bytes: []const u8) void {
+        const to = self.take(bytes.len);
+        if (bytes.len > 512) return copyLong(to, bytes.ptr, bytes.len);
+        var at: usize = 0;
+        while (at < bytes.len) : (at +%= 16) store(to + at, load(bytes.ptr + at));
+    }
+
+    /// The first of at most 16 bytes.
+    pub inline fn putShort(self: *Cursor, bytes: *const [16]u8, len: usize) void {
+        store(self.take(@min(len, bytes.len)), load(bytes));
+    }
+
+    inline fn take(self: *Cursor, len: usize) [*]u8 {
+        // Never beyond the room: a failed check instead.
+        if (len > self.room) unreachable;
+        self.room -= len;
+        const to = self.to;
+        self.to += len;
+        return to;
+    }
+};
+
+noinline fn copyLong(to: [*]u8, from: [*]const u8, len: usize) void {
+    @memcpy(to[0..len], from[0..len]);
+}
 
 /// Copy to the start of a longer or equally long slice. Short copies are done inline, in vectors: a bulk instruction is
 /// a call into the engine. Reading may go past the end of `from`, where every block has slack; writing may not.

@@ -21,11 +21,11 @@ pub const Context = struct {
         return error.Failed;
     }
 
-    /// Turn a scanner's error into the event's failure. `name` is what the document is called.
-    pub noinline fn failJson(self: *Context, problem: json.Error, scanner: *const json.Scanner, name: []const u8) Error {
+    /// Turn the trouble of the document scanned last into the event's failure. `name` is what the document is called.
+    pub noinline fn failJson(self: *Context, problem: json.Error, name: []const u8) Error {
         if (problem == error.TooDeep) return self.fail(&.{ name, " is nested deeper than 128 levels" });
         var offset = try Buffer.init(20);
-        try offset.decimal(scanner.failed_at);
+        try offset.decimal(json.failed_at);
         return self.fail(&.{ name, " is not valid JSON at byte ", offset.written() });
     }
 
@@ -33,8 +33,8 @@ pub const Context = struct {
     pub noinline fn checkJson(self: *Context, text: []const u8, name: []const u8) Error!void {
         var scanner = json.Scanner{ .text = text };
         scanner.begin();
-        scanner.skip() catch |problem| return self.failJson(problem, &scanner, name);
-        scanner.finish() catch |problem| return self.failJson(problem, &scanner, name);
+        scanner.skip() catch |problem| return self.failJson(problem, name);
+        scanner.finish() catch |problem| return self.failJson(problem, name);
     }
 
     /// Check that both images are JSON, `before` first.

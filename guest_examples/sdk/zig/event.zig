@@ -39,6 +39,9 @@ const last_small = @backingInt(Field.before_unavailable_columns);
 
 pub const Error = wire.Error || memory.Error;
 
+/// A piece of a field's value and what stands in its place.
+pub const Replacement = struct { start: usize, end: usize, text: []const u8 };
+
 const Patch = struct {
     start: usize,
     end: usize,
@@ -47,6 +50,8 @@ const Patch = struct {
     /// Tag and length of a new value that is not copied before it is written.
     head: wire.Head = .{},
     body: []const u8 = "",
+    /// Pieces of the body that are something else, in order; written while the rest is copied.
+    pieces: []const Replacement = &.{},
 
     /// What is inserted at a place stands before what is replaced there.
     fn isBefore(self: *const Patch, other: *const Patch) bool {
@@ -57,40 +62,88 @@ const Patch = struct {
     }
 };
 
-/// Where the last occurrence of a field stands; an end of 0 means that there is none.
-const Place = struct { start: usize = 0, value: usize = 0, end: usize = 0 };
-
 pub const Image = enum { before, after };
 
 pub const Event = struct {
     bytes: []const u8,
-    /// The last occurrence of each known field but the attributes.
-    last: [last_small + 1]Place = @splat(.{}),
-    op_value: u64 = 0,
+    /// The last occurrence of each known field but the attributes; those whose bit is in `seen`.
+    last: [last_small + 1]wire.Place,
+    seen: u32,
+    op_value: u64,
     /// A bit for each known field that occurs more than once, until its earlier occurrences are dropped.
-    repeats: u32 = 0,
-    first_attribute: ?usize = null,
-    last_known_end: usize = 0,
-    patches: []Patch = &.{},
-    patch_count: usize = 0,
+    repeats: u32,
+    first_attribute: ?usize,
+    last_known_end: usize,
+    patches: []Patch,
+    patch_count: usize,
+    /// The first patches need no memory of their own.
+    few_patches: [4]Patch,
+    /// Length of the message with its patches.
+    encoded_length: usize,
+
+    /// Begin with another message. Places of fields are left as they are, because clearing them takes time.
+    pub fn reset(self: *Event, bytes: []const u8) void {
+        self.bytes = bytes;
+        self.seen = 0;
+        self.op_value = 0;
+        self.repeats = 0;
+        self.first_attribute = null;
+        self.last_known_end = 0;
+        self.patches = &self.few_patches;
+        self.patch_count = 0;
+        self.encoded_length = bytes.len;
+    }
 
     /// Walk the message.
     pub fn parse(self: *Event, failed_at: *usize) wire.Error!void {
-        var reader = wire.Reader{ .bytes = self.bytes };
-        errdefer failed_at.* = reader.tag_start;
-        while (try reader.nextInline()) |found| {
-            const field = knownField(found) orelse continue;
-            self.last_known_end = found.end;
-            if (field == .attributes) {
-                if (self.first_attribute == null) self.first_attribute = found.start;
+        const bytes = self.bytes;
+        var at: usize = 0;
+        var seen: u32 = 0;
+        while (at < bytes.len) {
+            const tag = bytes[at];
+            const place = switch (usual_tags[tag]) {
+                .bytes => wire.shortBytes(bytes, at),
+                .varint => wire.shortVarint(bytes, at),
+                .op => if (bytes.ptr[at +% 1] < 0x80) wire.shortVarint(bytes, at) else null,
+                .other => null,
+            } orelse {
+                self.seen = seen;
+                at = try self.parseUnusual(at, failed_at);
+                seen = self.seen;
                 continue;
-            }
-            if (field == .op) self.op_value = found.varint;
-            const number = @backingInt(field);
-            const last = &self.last[number];
-            if (last.end != 0) self.repeats |= bitOf(field);
-            last.* = .{ .start = found.start, .value = found.value, .end = found.end };
+            };
+            const bit = @as(u32, 1) << @truncate(tag >> 3);
+            if (seen & bit != 0) self.repeats |= bit;
+            seen |= bit;
+            if (bit == comptime bitOf(.op)) self.op_value = bytes[place.value];
+            self.last[tag >> 3] = place;
+            at = place.end;
+            self.last_known_end = at;
         }
+        self.seen = seen;
+    }
+
+    /// One field of any form; gives the place behind it.
+    noinline fn parseUnusual(self: *Event, at: usize, failed_at: *usize) wire.Error!usize {
+        var reader = wire.Reader{ .bytes = self.bytes, .at = at };
+        errdefer failed_at.* = at;
+        const found = (try reader.next()).?;
+        const field = knownField(found) orelse return found.end;
+        self.last_known_end = found.end;
+        if (field == .attributes) {
+            if (self.first_attribute == null) self.first_attribute = found.start;
+            return found.end;
+        }
+        if (field == .op) self.op_value = found.varint;
+        if (self.has(field)) self.repeats |= bitOf(field);
+        self.seen |= bitOf(field);
+        self.last[@backingInt(field)] = .{ .start = found.start, .value = found.value, .end = found.end };
+        return found.end;
+    }
+
+    /// Whether a field, but for the attributes, is present.
+    pub fn has(self: *const Event, field: Field) bool {
+        return self.seen & bitOf(field) != 0;
     }
 
     /// Drop all but the last occurrence of each image. Guests look into the last one only, so no other may go on.
@@ -135,16 +188,16 @@ pub const Event = struct {
 
     /// A field of bytes, text or a nested message, if it is present.
     pub fn bytesOf(self: *const Event, field: Field) ?[]const u8 {
-        const span = self.last[@backingInt(field)];
-        return if (span.end == 0) null else self.bytes[span.value..span.end];
+        if (!self.has(field)) return null;
+        const place = self.last[@backingInt(field)];
+        return self.bytes[place.value..place.end];
     }
 
     /// Every occurrence of a field.
     pub fn occurrences(self: *const Event, field: Field) Occurrences {
-        const number = @backingInt(field);
-        const from = if (field == .attributes) self.first_attribute orelse self.bytes.len else 0;
-        const is_absent = field != .attributes and self.last[number].end == 0;
-        return .{ .field = field, .reader = .{ .bytes = self.bytes, .at = if (is_absent) self.bytes.len else from } };
+        const none = self.bytes.len;
+        const from = if (field == .attributes) self.first_attribute orelse none else if (self.has(field)) 0 else none;
+        return .{ .field = field, .reader = .{ .bytes = self.bytes, .at = from } };
     }
 
     /// Every occurrence of a field of text.
@@ -163,8 +216,8 @@ pub const Event = struct {
 
     /// A field that is a number; 0 if it is absent.
     pub fn varintOf(self: *const Event, field: Field) wire.Error!u64 {
+        if (!self.has(field)) return 0;
         const place = self.last[@backingInt(field)];
-        if (place.end == 0) return 0;
         var reader = wire.Reader{ .bytes = self.bytes[0..place.end], .at = place.start };
         return (try reader.next()).?.varint;
     }
@@ -182,27 +235,38 @@ pub const Event = struct {
     }
 
     pub noinline fn remove(self: *Event, field: Field) Error!void {
-        const last = self.last[@backingInt(field)];
-        if (last.end == 0) return;
+        if (!self.has(field)) return;
         try self.dropEarlier(field);
+        const last = self.last[@backingInt(field)];
         try self.patch(last.start, last.end, field, "");
     }
 
+    /// Put an image in place of another: `text` with some pieces replaced, `len` bytes in all.
+    pub fn setPieces(self: *Event, field: Field, text: []const u8, pieces: []const Replacement, len: usize) Error!void {
+        const place = self.last[@backingInt(field)];
+        const new = Patch{
+            .start = place.start,
+            .end = place.end,
+            .number = @backingInt(field),
+            .head = .ofBytes(@backingInt(field), len),
+            .body = text,
+            .pieces = pieces,
+        };
+        try self.patchWith(&new, len);
+    }
+
     noinline fn put(self: *Event, field: Field, head: wire.Head, body: []const u8) Error!void {
-        const number = @backingInt(field);
-        const last = self.last[number];
-        if (last.end == 0) {
-            const place = try self.placeOf(field);
-            return self.patchWith(.{
-                .start = place,
-                .end = place,
-                .number = number,
-                .head = head,
-                .body = body,
-            });
+        var new = Patch{ .start = 0, .end = 0, .number = @backingInt(field), .head = head, .body = body };
+        if (self.has(field)) {
+            try self.dropEarlier(field);
+            const last = self.last[@backingInt(field)];
+            new.start = last.start;
+            new.end = last.end;
+        } else {
+            new.start = try self.placeOf(field);
+            new.end = new.start;
         }
-        try self.dropEarlier(field);
-        try self.patchWith(.{ .start = last.start, .end = last.end, .number = number, .head = head, .body = body });
+        try self.patchWith(&new, body.len);
     }
 
     /// Where a field that is absent belongs: before the first known field with a higher number, else behind the last.
@@ -217,49 +281,51 @@ pub const Event = struct {
 
     /// Replace a span of the event as it came in. Patches must not overlap.
     pub fn patch(self: *Event, start: usize, end: usize, field: Field, replacement: []const u8) memory.Error!void {
-        try self.patchWith(.{ .start = start, .end = end, .number = @backingInt(field), .body = replacement });
+        const new = Patch{ .start = start, .end = end, .number = @backingInt(field), .body = replacement };
+        try self.patchWith(&new, replacement.len);
     }
 
-    fn patchWith(self: *Event, new: Patch) memory.Error!void {
-        if (self.patch_count == self.patches.len) {
-            const more = try memory.array(Patch, @max(8, self.patches.len * 2));
-            @memcpy(more[0..self.patch_count], self.patches[0..self.patch_count]);
-            self.patches = more;
-        }
+    /// Add a patch whose body, with its pieces, has `len` bytes.
+    fn patchWith(self: *Event, new: *const Patch, len: usize) memory.Error!void {
+        if (self.patch_count == self.patches.len) try self.makeRoom();
         // Kept in order of place and field. Most come in order, so the search runs from the end.
         var at = self.patch_count;
-        while (at > 0) : (at -= 1) {
-            const other = &self.patches[at - 1];
-            if (!new.isBefore(other)) break;
-            self.patches[at] = other.*;
-        }
-        self.patches[at] = new;
+        while (at > 0 and new.isBefore(&self.patches[at - 1])) : (at -= 1) self.patches[at] = self.patches[at - 1];
+        self.patches[at] = new.*;
         self.patch_count += 1;
+        self.encoded_length = self.encoded_length + new.head.len + len - (new.end - new.start);
+    }
+
+    noinline fn makeRoom(self: *Event) memory.Error!void {
+        const more = try memory.array(Patch, self.patches.len * 4);
+        @memcpy(more[0..self.patch_count], self.patches);
+        self.patches = more;
     }
 
     pub fn isChanged(self: *const Event) bool {
         return self.patch_count != 0;
     }
 
-    /// Length of the message with its patches.
-    pub fn encodedLength(self: *const Event) usize {
-        var len = self.bytes.len;
-        for (self.patches[0..self.patch_count]) |item| {
-            len = len + item.head.len + item.body.len - (item.end - item.start);
-        }
-        return len;
-    }
-
     /// Write the message with its patches.
-    pub fn encode(self: *const Event, out: *Buffer) memory.Error!void {
+    pub noinline fn encode(self: *const Event, out: *Buffer) memory.Error!void {
+        var to = try out.cursor(self.encoded_length);
+        const bytes = self.bytes;
         var at: usize = 0;
-        for (self.patches[0..self.patch_count]) |item| {
-            try out.append(self.bytes[at..item.start]);
-            try out.append(item.head.bytes[0..item.head.len]);
-            try out.append(item.body);
+        for (self.patches[0..self.patch_count]) |*item| {
+            to.put(bytes[at..item.start]);
+            to.putShort(&item.head.bytes, item.head.len);
             at = item.end;
+            const body = item.body;
+            var copied: usize = 0;
+            for (item.pieces) |*piece| {
+                to.put(body[copied..piece.start]);
+                to.put(piece.text);
+                copied = piece.end;
+            }
+            to.put(body[copied..]);
         }
-        try out.append(self.bytes[at..]);
+        to.put(bytes[at..]);
+        out.advance(to);
     }
 };
 
@@ -278,6 +344,18 @@ pub const Occurrences = struct {
 inline fn bitOf(field: Field) u32 {
     return @as(u32, 1) << @intCast(@backingInt(field));
 }
+
+/// What a tag of one byte says: a known field with the schema's wire type, or something else.
+const usual_tags = table: {
+    var table: [256]enum(u8) { other, bytes, varint, op } = @splat(.other);
+    for (1..last_small + 1) |number| {
+        const field: Field = @fromBackingInt(@intCast(number));
+        table[number << 3 | field.wireType()] = if (field.wireType() == wire.bytes_type) .bytes else .varint;
+    }
+    // The number of this one is wanted, not just its place.
+    table[@backingInt(Field.op) << 3] = .op;
+    break :table table;
+};
 
 /// The field that a span holds, if both its number and its wire type are the schema's.
 inline fn knownField(span: wire.Span) ?Field {

@@ -96,5 +96,5 @@ pub noinline fn select(
     context: *Context,
 ) Error!void {
     var scanner = json.Scanner{ .text = document };
-    set.select(&scanner, visitor) catch |problem| return context.failJson(problem, &scanner, name);
+    set.select(&scanner, visitor) catch |problem| return context.failJson(problem, name);
 }

@@ -2,8 +2,11 @@
 //!
 //! The rules, the offsets of errors and the depth limit are those of `../SEMANTICS.md`.
 
+const std = @import("std");
 const memory = @import("memory.zig");
+const token = @import("json_token.zig");
 const utf8 = @import("utf8.zig");
+const Characters = @import("characters.zig").Characters;
 const Buffer = @import("buffer.zig").Buffer;
 
 pub const max_depth = 128;
@@ -70,15 +73,26 @@ pub const Children = struct {
     slot: usize = 0,
     key: String = .{ .raw = "", .escaped = false },
     key_start: usize = 0,
+    /// What usually stands between two members: a comma and a quote. Nothing (no pair has this value) before the first
+    /// member and in arrays.
+    usual: u32 = no_pair,
 };
+
+const no_pair = std.math.maxInt(u32);
+const between_members = token.pairOf(",\"");
+const behind_key = token.pairOf("\":");
+
+/// What became of a step to the next child.
+pub const Move = enum { child, end, trouble };
+
+/// Where the last document that was found not to be JSON has its trouble. Not part of a scanner, so that scanners can
+/// live in registers; a guest has one thread and gives up at the first trouble.
+pub var failed_at: usize = 0;
 
 pub const Scanner = struct {
     text: []const u8,
     at: usize = 0,
     depth: usize = 0,
-    failed_at: usize = 0,
-    /// Whether the last string that was read has a backslash in it.
-    escaped: bool = false,
 
     /// Move to the document's value.
     pub fn begin(self: *Scanner) void {
@@ -88,23 +102,23 @@ pub const Scanner = struct {
     /// Check that nothing but white space follows the document's value.
     pub fn finish(self: *Scanner) Error!void {
         self.skipSpace();
-        if (self.at != self.text.len) return self.fail(self.at);
+        if (self.at != self.text.len) return fail(self.at);
     }
 
     /// Whether the value at hand is an object or an array.
-    pub fn atContainer(self: *const Scanner) bool {
+    pub inline fn atContainer(self: *const Scanner) bool {
         const first = self.peek();
         return first == '{' or first == '[';
     }
 
-    pub fn peek(self: *const Scanner) u8 {
-        return if (self.at < self.text.len) self.text[self.at] else 0;
+    pub inline fn peek(self: *const Scanner) u8 {
+        return token.byteAt(self.text, self.at);
     }
 
     /// Enter the container at hand.
-    pub fn enter(self: *Scanner) Error!Children {
+    pub inline fn enter(self: *Scanner) Error!Children {
         if (self.depth == max_depth) return error.TooDeep;
-        const children = Children{ .is_object = self.text[self.at] == '{', .start = self.at };
+        const children = Children{ .is_object = self.peek() == '{', .start = self.at };
         self.depth += 1;
         self.at += 1;
         return children;
@@ -112,258 +126,141 @@ pub const Scanner = struct {
 
     /// Move to the next child's value; false, and behind the container, when there is none. The child must then be
     /// read or skipped.
-    pub fn next(self: *Scanner, children: *Children) Error!bool {
-        // The place is kept in a local variable: this and `string` are where a guest spends its time.
+    pub noinline fn next(self: *Scanner, children: *Children) Error!bool {
+        return switch (self.move(children)) {
+            .child => true,
+            .end => false,
+            .trouble => error.NotJson,
+        };
+    }
+
+    /// The same, for loops that most documents go through. A scanner and children that are variables of such a loop, and
+    /// whose addresses go nowhere else, stay in registers.
+    pub inline fn move(self: *Scanner, children: *Children) Move {
         const text = self.text;
+        if (token.hasPair(text, self.at, children.usual)) {
+            // hasPair has seen the comma, the quote and one byte more inside the text.
+            children.slot = self.at +% 1;
+            return self.key(children, children.slot);
+        }
         var slot = self.at;
-        var at = spaceEnd(text, slot);
-        const separator = byteAt(text, at);
-        const closing: u8 = if (children.is_object) '}' else ']';
-        if (separator == closing) {
+        var at = token.spaceEnd(text, slot);
+        const separator = token.byteAt(text, at);
+        if (separator == ',' and !children.is_first) {
+            slot = at + 1;
+            at = token.spaceEnd(text, slot);
+        } else if (separator == @as(u8, if (children.is_object) '}' else ']')) {
             self.at = at + 1;
             self.depth -= 1;
-            return false;
+            return .end;
+        } else if (!children.is_first) {
+            return trouble(at);
         }
-        if (children.is_first) {
-            children.is_first = false;
-        } else {
-            if (separator != ',') return self.fail(at);
-            slot = at + 1;
-            at = spaceEnd(text, slot);
-        }
+        children.is_first = false;
         children.slot = slot;
-        if (children.is_object) {
-            self.at = at;
-            try self.string();
-            children.key_start = at;
-            children.key = .{ .raw = text[at + 1 .. self.at - 1], .escaped = self.escaped };
-            at = spaceEnd(text, self.at);
-            if (byteAt(text, at) != ':') return self.fail(at);
-            at = spaceEnd(text, at + 1);
-        }
         self.at = at;
-        return true;
+        if (!children.is_object) return .child;
+        children.usual = between_members;
+        return if (token.byteAt(text, at) == '"') self.key(children, at) else trouble(at);
+    }
+
+    /// Read a member's key, whose quote is inside the text, and move to the member's value.
+    inline fn key(self: *Scanner, children: *Children, quote: usize) Move {
+        const text = self.text;
+        const end = token.stringEnd(text, quote, &children.key.escaped);
+        if (end == 0) return trouble(quote);
+        // A string ends at least two bytes behind its first quote and inside the text.
+        const closing = end -% 1;
+        children.key_start = quote;
+        children.key.raw = (text.ptr + quote + 1)[0 .. closing -% quote -% 1];
+        if (token.hasPair(text, closing, behind_key) and text.ptr[closing +% 2] > ' ') {
+            self.at = closing +% 2;
+            return .child;
+        }
+        const colon = token.spaceEnd(text, end);
+        if (token.byteAt(text, colon) != ':') return trouble(colon);
+        self.at = token.spaceEnd(text, colon + 1);
+        return .child;
     }
 
     /// Read the value at hand, a container as a whole.
-    pub fn value(self: *Scanner) Error!Value {
+    pub noinline fn value(self: *Scanner) Error!Value {
         const start = self.at;
-        switch (self.peek()) {
-            '"' => {
-                try self.string();
-                return .{ .kind = .string, .text = self.text[start..self.at], .escaped = self.escaped };
-            },
-            '{', '[' => |bracket| {
-                try self.skip();
-                return .{ .kind = if (bracket == '{') .object else .array, .text = self.text[start..self.at] };
-            },
-            't', 'f', 'n' => |first| {
-                try self.literal(first);
-                return .{ .kind = if (first == 'n') .null else .boolean, .text = self.text[start..self.at] };
-            },
-            '-', '0'...'9' => {
-                try self.number();
-                return .{ .kind = .number, .text = self.text[start..self.at] };
-            },
-            else => return self.fail(start),
+        var escaped = false;
+        const kind: Kind = switch (self.peek()) {
+            '"' => .string,
+            '{' => .object,
+            '[' => .array,
+            't', 'f' => .boolean,
+            'n' => .null,
+            else => .number,
+        };
+        if (kind == .string) {
+            self.at = token.stringEnd(self.text, start, &escaped);
+            if (self.at == 0) return fail(start);
+        } else {
+            try self.skipInline();
         }
+        return .{ .kind = kind, .text = self.text[start..self.at], .escaped = escaped };
     }
 
     /// Check the value at hand and move behind it.
-    pub fn skip(self: *Scanner) Error!void {
-        switch (self.peek()) {
-            '"' => try self.string(),
-            '{', '[' => {
-                var children = try self.enter();
-                while (try self.next(&children)) try self.skip();
-            },
-            't', 'f', 'n' => |first| try self.literal(first),
-            '-', '0'...'9' => try self.number(),
-            else => return self.fail(self.at),
+    pub noinline fn skip(self: *Scanner) Error!void {
+        return self.skipInline();
+    }
+
+    /// The same, for loops that most documents go through.
+    pub inline fn skipInline(self: *Scanner) Error!void {
+        const start = self.at;
+        const first = self.peek();
+        if (first == '"') {
+            var escaped: bool = undefined;
+            self.at = token.stringEnd(self.text, start, &escaped);
+        } else if (first == '{' or first == '[') {
+            self.at = containerEnd(self.text, start, self.depth);
+            if (self.at == 0) return if (failed_at == too_deep) error.TooDeep else error.NotJson;
+            return;
+        } else {
+            self.at = token.wordEnd(self.text, start);
         }
+        // Trouble anywhere in a string, a number or a literal is reported where it begins.
+        if (self.at == 0) return fail(start);
     }
 
     pub fn skipSpace(self: *Scanner) void {
-        self.at = spaceEnd(self.text, self.at);
-    }
-
-    /// Move behind the string at hand.
-    inline fn string(self: *Scanner) Error!void {
-        const text = self.text;
-        const quote = self.at;
-        if (quote >= text.len or text[quote] != '"') return self.fail(quote);
-        const at = quote + 1 + utf8.plainRun(text, quote + 1);
-        if (at < text.len and text[at] == '"') {
-            self.escaped = false;
-            self.at = at + 1;
-            return;
-        }
-        return self.oddString(quote, at);
-    }
-
-    /// Go on with a string in which something else than plain text was met.
-    fn oddString(self: *Scanner, quote: usize, met: usize) Error!void {
-        const text = self.text;
-        var at = met;
-        self.escaped = false;
-        while (true) {
-            if (at >= text.len) return self.fail(quote);
-            switch (text[at]) {
-                '"' => {
-                    self.at = at + 1;
-                    return;
-                },
-                '\\' => {
-                    self.escaped = true;
-                    const len = escapeLength(text[at..]);
-                    if (len == 0) return self.fail(quote);
-                    at += len;
-                },
-                0...0x1f => return self.fail(quote),
-                else => {
-                    const len = utf8.sequenceLength(text[at..]);
-                    if (len == 0) return self.fail(quote);
-                    at += len;
-                },
-            }
-            at += utf8.plainRun(text, at);
-        }
-    }
-
-    fn literal(self: *Scanner, first: u8) Error!void {
-        const word: []const u8 = switch (first) {
-            't' => "true",
-            'f' => "false",
-            else => "null",
-        };
-        if (!utf8.startsWith(self.text[self.at..], word)) return self.fail(self.at);
-        self.at += word.len;
-    }
-
-    fn number(self: *Scanner) Error!void {
-        const text = self.text;
-        var at = self.at;
-        if (byteAt(text, at) == '-') at += 1;
-        at = if (byteAt(text, at) == '0') at + 1 else try self.digits(at);
-        if (byteAt(text, at) == '.') at = try self.digits(at + 1);
-        if (byteAt(text, at) | 0x20 == 'e') {
-            at += 1;
-            if (byteAt(text, at) == '+' or byteAt(text, at) == '-') at += 1;
-            at = try self.digits(at);
-        }
-        self.at = at;
-    }
-
-    /// Where the digits from `start` on end; there must be one.
-    inline fn digits(self: *Scanner, start: usize) Error!usize {
-        var at = start;
-        while (byteAt(self.text, at) -% '0' < 10) at += 1;
-        return if (at == start) self.fail(self.at) else at;
-    }
-
-    fn fail(self: *Scanner, offset: usize) Error {
-        @branchHint(.cold);
-        self.failed_at = offset;
-        return error.NotJson;
+        self.at = token.spaceEnd(self.text, self.at);
     }
 };
 
-/// The byte at a place, or 0 behind the end; no JSON text has a 0 where one is looked for.
-inline fn byteAt(text: []const u8, at: usize) u8 {
-    return if (at < text.len) text[at] else 0;
+const too_deep = std.math.maxInt(usize);
+
+/// Where the container at `start` ends; 0 if it is none, and `failed_at` says where, or that it is too deep.
+noinline fn containerEnd(text: []const u8, start: usize, depth: usize) usize {
+    var scanner = Scanner{ .text = text, .at = start, .depth = depth };
+    skipChildren(&scanner) catch |problem| {
+        if (problem == error.TooDeep) failed_at = too_deep;
+        return 0;
+    };
+    return scanner.at;
 }
 
-/// Where white space that begins at `at` ends. Most documents have none: one comparison decides.
-inline fn spaceEnd(text: []const u8, at: usize) usize {
-    return if (byteAt(text, at) > ' ') at else longSpaceEnd(text, at);
+inline fn skipChildren(scanner: *Scanner) Error!void {
+    var children = try scanner.enter();
+    while (true) switch (scanner.move(&children)) {
+        .child => try scanner.skipInline(),
+        .end => return,
+        .trouble => return error.NotJson,
+    };
 }
 
-fn longSpaceEnd(text: []const u8, start: usize) usize {
-    var at = start;
-    while (at < text.len) : (at += 1) {
-        switch (text[at]) {
-            ' ', '\t', '\n', '\r' => {},
-            else => break,
-        }
-    }
-    return at;
+fn fail(offset: usize) Error {
+    @branchHint(.cold);
+    failed_at = offset;
+    return error.NotJson;
 }
 
-/// Bytes of the escape that the text begins with (both halves of a surrogate pair); 0 if it is none.
-fn escapeLength(text: []const u8) usize {
-    if (text.len < 2) return 0;
-    switch (text[1]) {
-        '"', '\\', '/', 'b', 'f', 'n', 'r', 't' => return 2,
-        'u' => {
-            const unit = codeUnit(text) orelse return 0;
-            if (unit & 0xf800 != 0xd800) return 6;
-            if (unit >= 0xdc00) return 0;
-            const low = codeUnit(text[6..]) orelse return 0;
-            return if (low & 0xfc00 == 0xdc00) 12 else 0;
-        },
-        else => return 0,
-    }
+fn trouble(offset: usize) Move {
+    @branchHint(.cold);
+    failed_at = offset;
+    return .trouble;
 }
-
-/// The value of a `\uXXXX` that the text begins with.
-fn codeUnit(text: []const u8) ?u32 {
-    if (text.len < 6 or text[0] != '\\' or text[1] != 'u') return null;
-    var unit: u32 = 0;
-    for (text[2..6]) |digit| {
-        const value: u8 = switch (digit) {
-            '0'...'9' => digit - '0',
-            'a'...'f' => digit - 'a' + 10,
-            'A'...'F' => digit - 'A' + 10,
-            else => return null,
-        };
-        unit = unit << 4 | value;
-    }
-    return unit;
-}
-
-/// The characters of a text that has been scanned, as UTF-8, one at a time.
-pub const Characters = struct {
-    raw: []const u8,
-    at: usize = 0,
-    decode: bool = true,
-    decoded: [4]u8 = undefined,
-
-    /// The next character; valid until the next call.
-    pub fn next(self: *Characters) ?[]const u8 {
-        if (self.at >= self.raw.len) return null;
-        const rest = self.raw[self.at..];
-        if (self.decode and rest[0] == '\\') return self.escape(rest);
-        const len = utf8.leadLength(rest[0]);
-        self.at += len;
-        return rest[0..len];
-    }
-
-    fn escape(self: *Characters, rest: []const u8) []const u8 {
-        self.at += 2;
-        self.decoded[0] = switch (rest[1]) {
-            'b' => 8,
-            'f' => 12,
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => {
-                var code = codeUnit(rest).?;
-                self.at += 4;
-                if (code & 0xfc00 == 0xd800) {
-                    code = 0x10000 + ((code & 0x3ff) << 10) + (codeUnit(rest[6..]).? & 0x3ff);
-                    self.at += 6;
-                }
-                return self.decoded[0..utf8.encode(code, &self.decoded)];
-            },
-            else => rest[1],
-        };
-        return self.decoded[0..1];
-    }
-
-    pub fn count(self: Characters) usize {
-        var characters = self;
-        var total: usize = 0;
-        while (characters.next()) |_| total += 1;
-        return total;
-    }
-};

@@ -68,6 +68,30 @@ pub const Path = struct {
     }
 };
 
+/// Paths that go on from a container to some of its children.
+pub const Fork = struct {
+    set: *const Set,
+    level: usize,
+    /// Those that lead to every child, and those that lead to a member with the right key.
+    any: Bits,
+    named: Bits,
+    /// A bit for each length that such a key may have. Most keys are of no such length and need no comparison.
+    lengths: u32,
+
+    /// Those of the paths that lead to this child.
+    pub inline fn step(self: *const Fork, children: *const json.Children) Bits {
+        if (!children.is_object) return self.any;
+        const key = children.key;
+        if (!key.escaped and self.lengths & lengthBit(key.raw.len) == 0) return self.any;
+        return self.any | self.set.namedSteps(self.named, self.level, key.raw, key.escaped);
+    }
+};
+
+/// The bit of a length; lengths that are 32 apart share one.
+inline fn lengthBit(len: usize) u32 {
+    return @as(u32, 1) << @truncate(len);
+}
+
 /// Whoever is shown the values that paths lead to: a pointer to anything with a method `found(bits, value)`, which is
 /// called with the paths that end at the value. One walk serves all of them, so that it is compiled once.
 pub const Visitor = struct {
@@ -96,6 +120,8 @@ pub const Set = struct {
     /// By level: the paths that end there, and those whose next segment is a wildcard.
     ending: [levels]Bits = @splat(0),
     any: [levels]Bits = @splat(0),
+    /// By level: a bit for each length of a key that a path names there.
+    lengths: [levels]u32 = @splat(0),
 
     const levels = config.max_name_bytes + 2;
 
@@ -105,7 +131,10 @@ pub const Set = struct {
             const bit = @as(Bits, 1) << @intCast(index);
             set.ending[path.segments.len] |= bit;
             for (path.segments, 0..) |segment, level| {
-                if (segment == .any) set.any[level] |= bit;
+                switch (segment) {
+                    .any => set.any[level] |= bit,
+                    .key => |key| set.lengths[level] |= lengthBit(key.len),
+                }
             }
         }
         return set;
@@ -122,13 +151,27 @@ pub const Set = struct {
     }
 
     /// Those of the paths, all longer than `level`, that lead to this child.
-    pub inline fn step(self: *const Set, bits: Bits, level: usize, children: *const json.Children) Bits {
-        var found = bits & self.any[level];
-        if (!children.is_object) return found;
-        var named = bits & ~found;
+    pub fn step(self: *const Set, bits: Bits, level: usize, children: *const json.Children) Bits {
+        return self.fork(bits, level).step(children);
+    }
+
+    /// What there is to know of a level before its children are walked.
+    pub inline fn fork(self: *const Set, bits: Bits, level: usize) Fork {
+        // Documents may be deeper than any path.
+        if (bits == 0) return .{ .set = self, .level = level, .any = 0, .named = 0, .lengths = 0 };
+        const any = bits & self.any[level];
+        const lengths = if (bits == any) 0 else self.lengths[level];
+        return .{ .set = self, .level = level, .any = any, .named = bits & ~any, .lengths = lengths };
+    }
+
+    /// Those of the paths whose segment on this level is the key.
+    noinline fn namedSteps(self: *const Set, bits: Bits, level: usize, raw: []const u8, escaped: bool) Bits {
+        const key = json.String{ .raw = raw, .escaped = escaped };
+        var found: Bits = 0;
+        var named = bits;
         while (named != 0) : (named &= named - 1) {
             const index = @ctz(named);
-            if (children.key.equals(self.paths[index].segments[level].key)) found |= named & (~named + 1);
+            if (key.equals(self.paths[index].segments[level].key)) found |= named & (~named + 1);
         }
         return found;
     }

@@ -28,6 +28,7 @@ pub const wire = @import("wire.zig");
 pub const Buffer = @import("buffer.zig").Buffer;
 pub const Context = @import("context.zig").Context;
 pub const Error = @import("context.zig").Error;
+pub const ImageEdit = @import("image_edit.zig").ImageEdit;
 const event_file = @import("event.zig");
 pub const Event = event_file.Event;
 pub const Field = event_file.Field;
@@ -49,6 +50,9 @@ pub const panic = @import("panic.zig");
 /// Define the exports of the contract for a guest.
 pub fn exportGuest(comptime Guest: type) void {
     const exports = struct {
+        /// The one event under way.
+        var event: Event = undefined;
+
         fn version() callconv(.c) i32 {
             return 1;
         }
@@ -93,24 +97,24 @@ pub fn exportGuest(comptime Guest: type) void {
         }
 
         fn run(bytes: []const u8, context: *Context) Error!u64 {
-            var event = Event{ .bytes = bytes };
+            event.reset(bytes);
             switch (try ask(&event, context)) {
                 .drop => return 0,
                 .several => |messages| return pack(1, messages),
                 .keep => {
                     if (!event.isChanged()) return @as(u64, @intFromPtr(bytes.ptr)) << 32 | bytes.len;
-                    var out = try Buffer.init(event.encodedLength());
+                    var out = try Buffer.init(event.encoded_length + Buffer.overrun);
                     try event.encode(&out);
                     return pack(0, out.written());
                 },
             }
         }
 
-        inline fn ask(event: *Event, context: *Context) Error!Answer {
-            if (@hasDecl(Guest, "transformBytes")) return Guest.transformBytes(event.bytes);
-            try event.parse(&context.failed_at);
-            try event.keepLastImages();
-            return Guest.transform(event, context);
+        inline fn ask(current: *Event, context: *Context) Error!Answer {
+            if (@hasDecl(Guest, "transformBytes")) return Guest.transformBytes(current.bytes);
+            try current.parse(&context.failed_at);
+            try current.keepLastImages();
+            return Guest.transform(current, context);
         }
 
         fn fail(message: []const u8) u64 {

@@ -3,20 +3,35 @@
 const Vector = @Vector(16, u8);
 const Signed = @Vector(16, i8);
 
-/// Bytes from `at` on that need no look inside a JSON string: no quote, no backslash, no control character, ASCII.
-/// Loads whole vectors, so up to 15 bytes behind the text are read; every block has that much slack.
-pub inline fn plainRun(text: []const u8, at: usize) usize {
-    var run: usize = 0;
-    while (at + run < text.len) : (run += 16) {
-        const chunk: Vector = @as(*align(1) const Vector, @ptrCast(text.ptr + at + run)).*;
-        const quote = chunk == @as(Vector, @splat('"'));
-        const backslash = chunk == @as(Vector, @splat('\\'));
-        // As signed numbers, bytes from 0x80 on are negative: one comparison finds them and control characters.
-        const special = @as(Signed, @bitCast(chunk)) < @as(Signed, @splat(0x20));
-        const found: u16 = @bitCast(quote | backslash | special);
-        if (found != 0) return run + @ctz(found);
+/// Where the bytes end, from `at` on, that need no look inside a JSON string: ASCII, and no quote, no backslash, no control
+/// character. May give a place behind the text's end. Loads whole vectors, so up to 16 bytes behind the text are
+/// read; every block has that much slack.
+pub inline fn plainEnd(text: []const u8, start: usize) usize {
+    // No place here is further than 16 bytes behind the text, so nothing wraps.
+    var at = start;
+    var run = plainRun(text.ptr + at);
+    while (run == 16) {
+        at +%= 16;
+        if (at >= text.len) return at;
+        run = plainRun(text.ptr + at);
     }
-    return run;
+    return at +% run;
+}
+
+/// How many of 16 bytes come before the first that is a quote, a backslash, a control character or not ASCII.
+inline fn plainRun(from: [*]const u8) usize {
+    const chunk: Vector = @as(*align(1) const Vector, @ptrCast(from)).*;
+    // The quote (0x22) changes places with the space (0x20), so that it stands right behind the control characters; as
+    // signed numbers, bytes from 0x80 on are negative. So one comparison finds the three of them.
+    const special = @as(Signed, @bitCast(chunk ^ @as(Vector, @splat(2)))) < @as(Signed, @splat(0x21));
+    const found: u16 = @bitCast(special | (chunk == @as(Vector, @splat('\\'))));
+    return @ctz(@as(u32, found) | 1 << 16);
+}
+
+/// A bit for each of 16 bytes that is no digit.
+pub inline fn otherThanDigits(from: [*]const u8) u16 {
+    const chunk: Vector = @as(*align(1) const Vector, @ptrCast(from)).*;
+    return @bitCast(chunk -% @as(Vector, @splat('0')) > @as(Vector, @splat(9)));
 }
 
 /// Whether two texts are equal, compared in vectors; what lies behind their ends does not count. The standard

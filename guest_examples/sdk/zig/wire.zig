@@ -26,11 +26,6 @@ pub const Reader = struct {
 
     /// The next field, or null at the end.
     pub noinline fn next(self: *Reader) Error!?Span {
-        return self.nextInline();
-    }
-
-    /// The same, for the one loop that every event goes through.
-    pub inline fn nextInline(self: *Reader) Error!?Span {
         if (self.at >= self.bytes.len) return null;
         self.tag_start = self.at;
         const tag = try self.varint(5);
@@ -79,6 +74,33 @@ pub const Reader = struct {
         return error.NotAnEvent;
     }
 };
+
+/// Where a field stands: its tag from `start`, its value from `value` to `end`.
+pub const Place = struct { start: usize, value: usize, end: usize };
+
+/// The field of bytes whose tag of one byte is at `start`, if its length has one or two bytes and it ends inside the
+/// message. A few bytes behind the message may be read, where every block has slack; so nothing here can wrap.
+pub inline fn shortBytes(bytes: []const u8, start: usize) ?Place {
+    const first = bytes.ptr[start +% 1];
+    var value = start +% 2;
+    var len: usize = first;
+    if (first >= 0x80) {
+        const second = bytes.ptr[value];
+        if (second >= 0x80) return null;
+        value +%= 1;
+        len = (first & 0x7f) | @as(usize, second) << 7;
+    }
+    const end = value +% len;
+    return if (end <= bytes.len) .{ .start = start, .value = value, .end = end } else null;
+}
+
+/// The number whose tag of one byte is at `start`, if it has at most 8 bytes and ends inside the message.
+pub inline fn shortVarint(bytes: []const u8, start: usize) ?Place {
+    const word = @as(*align(1) const u64, @ptrCast(bytes.ptr + start + 1)).*;
+    const stops = ~word & 0x8080_8080_8080_8080;
+    const end = start +% 2 +% (@ctz(stops) >> 3);
+    return if (stops != 0 and end <= bytes.len) .{ .start = start, .value = start +% 1, .end = end } else null;
+}
 
 /// The beginning of a field: its tag, and its length or its number.
 pub const Head = struct {
