@@ -79,7 +79,7 @@ def _join(events: list[pa.Array]) -> pa.Array:
     if len(events) == 1:
         return events[0]
     if not events:
-        return pa.array([], pa.binary())
+        return pa.nulls(0, pa.binary())
     # Offsets of 32 bits reach 2 GiB; past that the arrays are joined with 64 bits and cut again afterwards.
     if any(pa.types.is_large_binary(part.type) for part in events) or sum(part.nbytes for part in events) >= 1 << 31:
         events = [part.cast(pa.large_binary()) for part in events]

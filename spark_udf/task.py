@@ -73,13 +73,18 @@ class Task:
             event_type=program.event_type,
         )
         self._rows_before += batch.num_rows
-        self._filler = kept.slice(0, 1)
+        self._keep_filler(kept, 0)
         # The entry goes out before the rows it is about: whoever reads only some rows still gets their counts.
         if time.monotonic() - self._entry_at >= _ENTRY_EVERY_SECONDS:
             yield from self.flush_ledger()
         for output in outputs:
             yield self._checked(self._with_ledger(output, None))
-        self._filler = kept.slice(kept.num_rows - 1, 1)
+        self._keep_filler(kept, kept.num_rows - 1)
+
+    def _keep_filler(self, batch: pa.RecordBatch, row: int) -> None:
+        # A slice would hold the whole batch in memory; and only entries that travel as rows need one.
+        if self._program.accumulator is None and self._program.counts:
+            self._filler = batch.take(pa.array(np.array([row])))
 
     def _split(self, batch: pa.RecordBatch, events: pa.Array) -> list[TenantRows]:
         program = self._program

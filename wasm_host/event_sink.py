@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wasm_host.driver_state import NULL_ROW_BIT
+from wasm_host.output_memory import output_memory
 
 _Item = TypeVar("_Item", bound=np.generic)
 _INT32_MAX = 2**31 - 1
@@ -17,7 +18,7 @@ class EventSink:
     """Grows buffers for data, ends and rows; makes the arrays once, at the end."""
 
     def __init__(self, *, expected_bytes: int, expected_events: int) -> None:
-        self._data: npt.NDArray[np.uint8] = np.empty(max(expected_bytes + expected_bytes // 8, 1024), dtype=np.uint8)
+        self._data = output_memory.take(max(expected_bytes + expected_bytes // 8, 1024))
         self._offsets: npt.NDArray[np.int64] = np.empty(expected_events + 1, dtype=np.int64)
         self._rows: npt.NDArray[np.uint32] = np.empty(expected_events, dtype=np.uint32)
         self._offsets[0] = 0
@@ -43,7 +44,7 @@ class EventSink:
     def finish(self) -> tuple[pa.Array, pa.Array]:
         """The events and the row of each."""
         if not self.count:
-            return pa.array([], pa.binary()), pa.array([], pa.int32())
+            return pa.nulls(0, pa.binary()), pa.nulls(0, pa.int32())
         marked = self._rows[: self.count]
         is_null = (marked & NULL_ROW_BIT) != 0
         validity = None
@@ -57,7 +58,8 @@ class EventSink:
             data = data.copy()  # a batch that is mostly dropped must not hold its whole input's memory
         buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(data)]
         type_ = pa.large_binary() if is_large else pa.binary()
-        return pa.Array.from_buffers(type_, self.count, buffers), pa.array(rows)
+        numbers = pa.Array.from_buffers(pa.int32(), self.count, [None, pa.py_buffer(rows)])
+        return pa.Array.from_buffers(type_, self.count, buffers), numbers
 
 
 def _with_room(buffer: npt.NDArray[_Item], used: int, more: int) -> npt.NDArray[_Item]:
