@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from wasm_host.guest import Guest
 from wasm_host.harness.probe import Probe
 from wasm_host.limits import MIB
 
@@ -80,8 +81,8 @@ def check_memory_level(probe: Probe, events: Sequence[bytes], share: int = 1) ->
     """
     if not events:
         return
-    growth = _Growth(share, probe.subject.limits.max_memory_bytes)
     with probe.load("worker") as guest:
+        growth = _Growth(share, _most_memory(guest))
         for batch in _batches(events):
             result = guest.transform(batch)
             broken = sum(failure.code != "GUEST_FAILURE" for failure in result.failures)
@@ -98,6 +99,12 @@ def check_memory_level(probe: Probe, events: Sequence[bytes], share: int = 1) ->
         what = f"grew by {growth.grown_bytes:,} bytes (about {growth.grown_bytes / growth.events:,.0f} an event)"
     detail = f"{what} in {growth.events:,} events; free what alloc gave and what transform made, in dealloc"
     probe.section.failed(_NAME, detail, spec=_SPEC, count=growth.events)
+
+
+def _most_memory(guest: Guest) -> int:
+    """What the guest may have: by its limit, or by its own maximum."""
+    allowed = guest.limits.max_memory_bytes
+    return min(allowed, guest.module.memory_max_bytes or allowed)
 
 
 def _batches(events: Sequence[bytes]) -> Iterator[pa.Array]:

@@ -13,6 +13,9 @@ Status = Literal["pass", "fail", "skip"]
 SECTION_NAMES = ("contract", "lifecycle", "cases", "properties", "reference", "masking", "cost")
 """The sections, in the order in which they run and are shown."""
 
+RUNS_TO_ITS_END = "runs to its end"
+"""The check that fails when a guest ended a section before it was over."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:

@@ -15,7 +15,7 @@ from wasm_host.harness.lifecycle import check_lifecycle
 from wasm_host.harness.masking import check_masking, check_request
 from wasm_host.harness.properties import check_properties, is_sound
 from wasm_host.harness.reference import check_reference, load_twin
-from wasm_host.harness.report import SECTION_NAMES, Report, Section
+from wasm_host.harness.report import RUNS_TO_ITS_END, SECTION_NAMES, Report, Section
 from wasm_host.harness.subject import Subject, Trial, with_configurations
 
 Progress = Callable[[str], None]
@@ -89,7 +89,7 @@ class _Run:
             section = check()
         except GuestError as error:
             section = Section(name)
-            section.failed("runs to its end", str(error))
+            section.failed(RUNS_TO_ITS_END, str(error))
         section.seconds = time.perf_counter() - started
         self._report.sections.append(section)
         return section.status != "fail"
