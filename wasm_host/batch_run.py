@@ -25,7 +25,7 @@ from wasm_host.journal import Journal
 from wasm_host.limits import KIB, MIB
 from wasm_host.result import BatchStats, Failure
 from wasm_host.staging import CHUNK_BYTES, CHUNK_ROWS
-from wasm_host.traps import failure_code, is_interrupt
+from wasm_host.traps import TrapReport
 
 # A fresh store has fresh memory, and each page of it costs a page fault: chunks start small and grow.
 _FIRST_CHUNK_BYTES = 64 * KIB
@@ -121,15 +121,15 @@ class BatchRun:
         was_fresh = instance.served == 0
         instance.home.begin_segment(first, end, is_fresh=was_fresh)
         instance.home.store.set_fuel(self._recipe.limits.fuel_per_event)
-        failed_with: FailureCode | wasmtime.Trap | None
+        failed_with: FailureCode | TrapReport | None
         try:
             failed_with = self._run_until_settled(instance)
         except wasmtime.Trap as trap:
-            if is_interrupt(trap):
+            # Only what it says is kept: the trap's traceback holds this frame, and with it the whole batch.
+            failed_with = TrapReport.of(trap)
+            if failed_with.is_interrupt:
                 self.discard_instance()
                 raise self._deadline_error() from trap
-            # Its traceback holds this frame, and this frame would hold it: a cycle that keeps whole batches alive.
-            failed_with = trap.with_traceback(None)
         done = int(instance.state.index) - first
         fuel = self._count_fuel(instance, done or 1)
         self._take_output(instance)
@@ -160,6 +160,8 @@ class BatchRun:
 
     def _take_output(self, instance: GuestInstance) -> None:
         state, layout, address_of = instance.state, instance.home.layout, instance.home.address_of
+        if not state.output_events and not state.failure_bytes:
+            return
         self._sink.add(
             data_address=address_of(layout.output),
             data_bytes=state.output_bytes,
@@ -221,10 +223,9 @@ class BatchRun:
             home.close()
             raise
 
-    def _record_failure(self, instance: GuestInstance, cause: FailureCode | wasmtime.Trap, row: int, fuel: int) -> None:
-        if isinstance(cause, wasmtime.Trap):
-            code = failure_code(cause)
-            failure = describe_trap(instance, code, cause, row=row, fuel=fuel)
+    def _record_failure(self, instance: GuestInstance, cause: FailureCode | TrapReport, row: int, fuel: int) -> None:
+        if isinstance(cause, TrapReport):
+            failure = describe_trap(instance, cause, row=row, fuel=fuel)
         else:
             failure = describe_contract_failure(instance, cause, row=row, fuel=fuel)
         self.failures.append(failure)

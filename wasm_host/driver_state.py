@@ -5,6 +5,7 @@ survives a trap, so it also says which event was under way and in which export.
 """
 
 import ctypes
+import struct
 from enum import IntEnum
 
 STATE_BYTES = 256
@@ -47,6 +48,20 @@ STAGES: dict[int, str] = {
 }
 """Which export the driver entered last, by the number in `stage`."""
 
+_WRITTEN_BY_HOST_PER_SEGMENT = (
+    "row_base",
+    "offsets_address",
+    "input_address",
+    "validity_address",
+    "validity_bit",
+    "first",
+    "index",  # then counted by the driver
+    "count",
+    "is_fresh",
+    "answer_waits",  # then set by the driver
+)
+SEGMENT_WORDS = struct.Struct(f"<{len(_WRITTEN_BY_HOST_PER_SEGMENT)}I")
+"""These fields, which the block begins with, in one write."""
 _WRITTEN_BY_HOST_PER_INSTANCE = (
     "expected_version",
     "has_kinds",
@@ -66,16 +81,8 @@ _WRITTEN_BY_HOST_PER_INSTANCE = (
     "failure_address",
     "failure_capacity",
 )
-_WRITTEN_BY_HOST_PER_CHUNK = (
+_WRITTEN_BY_HOST_PER_LAYOUT = (
     "running",
-    "is_fresh",
-    "first",
-    "row_base",
-    "count",
-    "offsets_address",
-    "input_address",
-    "validity_address",
-    "validity_bit",
     "rows_address",
     "ends_address",
     "output_events_capacity",
@@ -83,7 +90,6 @@ _WRITTEN_BY_HOST_PER_CHUNK = (
     "output_capacity",
 )
 _WRITTEN_BY_DRIVER = (
-    "index",
     "stage",
     "failure_code",
     "detail",
@@ -104,7 +110,6 @@ _WRITTEN_BY_DRIVER = (
     "metrics_seen",
     "metrics_lost",
     "metrics_lost_mark",
-    "answer_waits",
     "answer_kind",
     "answer_ptr",
     "answer_bytes",
@@ -117,7 +122,12 @@ class DriverState(ctypes.LittleEndianStructure):
 
     _fields_ = [
         (name, ctypes.c_uint32)
-        for name in (*_WRITTEN_BY_HOST_PER_INSTANCE, *_WRITTEN_BY_HOST_PER_CHUNK, *_WRITTEN_BY_DRIVER)
+        for name in (
+            *_WRITTEN_BY_HOST_PER_SEGMENT,
+            *_WRITTEN_BY_HOST_PER_INSTANCE,
+            *_WRITTEN_BY_HOST_PER_LAYOUT,
+            *_WRITTEN_BY_DRIVER,
+        )
     ]
 
 

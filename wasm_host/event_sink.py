@@ -1,7 +1,7 @@
 """The output of a batch, gathered chunk by chunk into Arrow's own layout."""
 
 import ctypes
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ class EventSink:
         self._offsets: npt.NDArray[np.int64] = np.empty(expected_events + 1, dtype=np.int64)
         self._rows: npt.NDArray[np.uint32] = np.empty(expected_events, dtype=np.uint32)
         self._offsets[0] = 0
+        # Asking an array for its address costs more than copying a short chunk.
+        self._data_address = _address(self._data)
+        self._rows_address = _address(self._rows)
         self.size_bytes = 0
         self.count = 0
 
@@ -29,11 +32,15 @@ class EventSink:
         """Take over a chunk's output: `count` entries whose ends are relative to `data_address`."""
         if not count:
             return
-        self._data = _with_room(self._data, self.size_bytes, data_bytes)
-        self._offsets = _with_room(self._offsets, self.count + 1, count)
-        self._rows = _with_room(self._rows, self.count, count)
-        ctypes.memmove(self._data.ctypes.data + self.size_bytes, data_address, data_bytes)
-        ctypes.memmove(self._rows.ctypes.data + 4 * self.count, rows_address, 4 * count)
+        if self.size_bytes + data_bytes > len(self._data):
+            self._data = _grown(self._data, self.size_bytes, data_bytes)
+            self._data_address = _address(self._data)
+        if self.count + count > len(self._rows):
+            self._offsets = _grown(self._offsets, self.count + 1, count)
+            self._rows = _grown(self._rows, self.count, count)
+            self._rows_address = _address(self._rows)
+        ctypes.memmove(self._data_address + self.size_bytes, data_address, data_bytes)
+        ctypes.memmove(self._rows_address + 4 * self.count, rows_address, 4 * count)
         ends = np.frombuffer(ctypes.string_at(ends_address, 4 * count), np.uint32)
         # In 64 bits: the sum of a 32-bit end and a position may not fit 32 bits.
         into = self._offsets[self.count + 1 : self.count + 1 + count]
@@ -62,10 +69,12 @@ class EventSink:
         return pa.Array.from_buffers(type_, self.count, buffers), numbers
 
 
-def _with_room(buffer: npt.NDArray[_Item], used: int, more: int) -> npt.NDArray[_Item]:
-    """The buffer itself, or a larger one with the same beginning."""
-    if used + more <= len(buffer):
-        return buffer
+def _address(buffer: npt.NDArray[Any]) -> int:
+    return int(buffer.ctypes.data)
+
+
+def _grown(buffer: npt.NDArray[_Item], used: int, more: int) -> npt.NDArray[_Item]:
+    """A larger buffer with the same beginning."""
     grown = np.empty(max(2 * len(buffer), used + more), dtype=buffer.dtype)
     grown[:used] = buffer[:used]
     return grown

@@ -2,13 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import wasmtime
-
 from abi.failures import FailureCode
 from wasm_host.limits import WASM_PAGE_BYTES
 from wasm_host.result import Failure
 from wasm_host.startup_errors import words_of
-from wasm_host.traps import trap_words
+from wasm_host.traps import TrapReport
 
 if TYPE_CHECKING:
     from wasm_host.instance import GuestInstance
@@ -17,9 +15,9 @@ if TYPE_CHECKING:
 _SIGNS_OF_FULL_MEMORY = frozenset({FailureCode.TRAP_UNREACHABLE, FailureCode.TRAP_MEMORY_OUT_OF_BOUNDS})
 
 
-def describe_trap(instance: "GuestInstance", code: FailureCode, trap: wasmtime.Trap, *, row: int, fuel: int) -> Failure:
+def describe_trap(instance: "GuestInstance", trap: TrapReport, *, row: int, fuel: int) -> Failure:
     """The failure of an event whose guest trapped, alone on a fresh instance."""
-    limits, state = instance.recipe.limits, instance.state
+    limits, state, code = instance.recipe.limits, instance.state, trap.code
     if code is FailureCode.FUEL_EXHAUSTED:
         what = f"the event used more than fuel_per_event, which is {limits.fuel_per_event:,}"
         return _failure(instance, code, f"{what}, in export {instance.stage}", row, fuel)
@@ -32,8 +30,8 @@ def describe_trap(instance: "GuestInstance", code: FailureCode, trap: wasmtime.T
         )
         return _failure(instance, code, what, row, fuel)
     if code in _SIGNS_OF_FULL_MEMORY and _is_memory_full(instance):
-        return _failure(instance, FailureCode.MEMORY_LIMIT, _memory_message(instance, trap_words(trap)), row, fuel)
-    return _failure(instance, code, f"the guest trapped in export {instance.stage}: {trap_words(trap)}", row, fuel)
+        return _failure(instance, FailureCode.MEMORY_LIMIT, _memory_message(instance, trap.words), row, fuel)
+    return _failure(instance, code, f"the guest trapped in export {instance.stage}: {trap.words}", row, fuel)
 
 
 def describe_contract_failure(instance: "GuestInstance", code: FailureCode, *, row: int, fuel: int) -> Failure:

@@ -11,14 +11,15 @@ import ctypes
 import wasmtime
 
 from abi.names import HOST_IMPORTS
-from wasm_host.driver_state import METRIC_SLOT_BYTES, METRIC_SLOTS, DriverState
+from wasm_host.driver_state import METRIC_SLOT_BYTES, METRIC_SLOTS, SEGMENT_WORDS, DriverState
 from wasm_host.engine import SandboxEngine
 from wasm_host.errors import HostError
 from wasm_host.event_source import EventSource
 from wasm_host.host_modules import services_wasm
 from wasm_host.limits import MIB, WASM_PAGE_BYTES, Limits
-from wasm_host.module import compile_host_module
-from wasm_host.raw_calls import Extern, RawFunction, RawInstance, RawMemory
+from wasm_host.linkage import Linkage
+from wasm_host.module import CompiledModule, compile_host_module
+from wasm_host.raw_calls import Extern, RawFunction, RawInstance, RawMemory, externs
 from wasm_host.staging import StagingLayout
 from wasm_host.traps import first_line
 
@@ -74,13 +75,15 @@ class GuestStore:
         self._sandbox = sandbox
         self._generations = 0
         self._dead_bytes = 0
+        self._linkage: Linkage | None = None
         self.touched_bytes = 0
         self.store = wasmtime.Store(sandbox.engine)
         self.lift_limits()
         self.store.set_fuel(limits.init_fuel)
         self.store.set_epoch_deadline(_DETACH_TICKS)
         try:
-            services = RawInstance(self.store, compile_host_module(services_wasm(), sandbox), [])
+            services = RawInstance(self.store, compile_host_module(services_wasm(), sandbox), externs(0))
+            services.instantiate()
         except wasmtime.WasmtimeError as error:
             raise HostError(f"no room for a staging memory: {first_line(error)}") from error
         self._services = {name: services.export(name) for name in SERVICES}
@@ -96,6 +99,12 @@ class GuestStore:
     def service(self, name: str) -> Extern:
         """One of `SERVICES`, to be imported by a guest or its driver."""
         return self._services[name]
+
+    def linkage(self, module: CompiledModule) -> Linkage:
+        """How instances of the guest are joined with what is here. A store serves one module all its life."""
+        if self._linkage is None:
+            self._linkage = Linkage(self.store, module, self.service)
+        return self._linkage
 
     def lift_limits(self) -> None:
         """Let the host make room and tables of its own. A limit holds for the whole store, not only for the guest."""
@@ -141,12 +150,14 @@ class GuestStore:
         self.state.output_capacity = layout.output_capacity
         self.clean_state = None
 
-    def begin_generation(self) -> None:
+    def begin_generation(self, module: CompiledModule) -> None:
         """Clean what the last instance left in the state block and the metric slots."""
         if self._generations:
-            self.store.set_fuel(self._limits.init_fuel)
-            self.store.set_epoch_deadline(_DETACH_TICKS)
-            self._detach()
+            if module.imports:
+                # A start function could call what the last instance's driver has put behind the imports.
+                self.store.set_fuel(self._limits.init_fuel)
+                self.store.set_epoch_deadline(_DETACH_TICKS)
+                self._detach()
             if self.state.metrics_seen:
                 ctypes.memset(self._base + self.layout.metrics, 0, METRIC_SLOTS * METRIC_SLOT_BYTES)
             if self.clean_state is None:
@@ -214,23 +225,11 @@ class GuestStore:
             validity_address, validity_bit = layout.validity, bit & 7
         # Input and output of a chunk are of about the same size; pages that were written once stay.
         self.touched_bytes = max(self.touched_bytes, 2 * size)
-        self._chunk = {
-            "row_base": source.row_base + start,
-            "offsets_address": layout.offsets,
-            "input_address": input_address,
-            "validity_address": validity_address,
-            "validity_bit": validity_bit,
-        }
+        self._chunk = (source.row_base + start, layout.offsets, input_address, validity_address, validity_bit)
 
     def begin_segment(self, first: int, end: int, *, is_fresh: bool) -> None:
         """Tell the driver to run events [first, end) of the staged chunk, on an instance that is fresh or not."""
-        state = self.state
-        for name, value in self._chunk.items():
-            setattr(state, name, value)
-        state.first = state.index = first
-        state.count = end
-        state.is_fresh = is_fresh
-        state.answer_waits = 0
+        SEGMENT_WORDS.pack_into(self.state, 0, *self._chunk, first, first, end, is_fresh, 0)
 
     def make_room(self, output_bytes: int) -> None:
         """Grow the output of a run that is under way; its output must have been taken already."""

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 
 import wasmtime
 
-from abi.names import IMPORT_MODULE, MEMORY_EXPORT
 from wasm_host.driver_state import STAGES, DriverState, StartStatus
 from wasm_host.guest_store import GuestStore
-from wasm_host.host_modules import driver_wasm
 from wasm_host.limits import WASM_PAGE_BYTES, Limits
-from wasm_host.module import CompiledModule, compile_host_module
-from wasm_host.raw_calls import RawFunction, RawInstance, RawMemory
+from wasm_host.module import CompiledModule
 from wasm_host.startup_errors import startup_error, startup_trap
-from wasm_host.wasi import functions_wasm, trampolines_wasm
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,16 @@ class GuestInstance:
         self.recipe = recipe
         self.home = home
         self.served = 0
-        home.begin_generation()
+        home.begin_generation(recipe.module)
         home.store.set_fuel(recipe.limits.init_fuel)
         home.store.set_epoch_deadline(deadline_ticks)
+        self._linkage = home.linkage(recipe.module)
         try:
-            self._link()
+            if recipe.module.uses_wasi:
+                home.lift_limits()
+                self._linkage.offer_wasi()
+                home.hold_to_limits()
+            self._linkage.connect()
         except wasmtime.Trap as trap:
             raise startup_trap(trap, recipe, stage="start", state=None, guest_text=None) from trap
         except wasmtime.WasmtimeError as error:
@@ -61,37 +62,6 @@ class GuestInstance:
     def state(self) -> DriverState:
         """The state block that it shares with the driver."""
         return self.home.state
-
-    def _link(self) -> None:
-        module, store = self.recipe.module, self.home.store
-        service = self.home.service
-        wasi = None
-        if module.uses_wasi:
-            self.home.lift_limits()
-            wasi = RawInstance(store, compile_host_module(trampolines_wasm(), module.sandbox), [])
-            self.home.hold_to_limits()
-        imports = [
-            service(name) if space == IMPORT_MODULE or wasi is None else wasi.export(name)
-            for space, name in module.imports
-        ]
-        guest = RawInstance(store, module.compiled, imports)
-        memory = guest.export(MEMORY_EXPORT)
-        required = [guest.export(name) for name in ("alloc", "dealloc", "transform", module.dialect.version_export)]
-        optional = [
-            guest.export(name) if name in module.exports else service(stand_in)
-            for name, stand_in in (("_initialize", "no_initialize"), ("init", "no_init"), ("shutdown", "no_shutdown"))
-        ]
-        shared = [service("attached"), service("early_calls"), service("staging")]
-        driver = RawInstance(
-            store, compile_host_module(driver_wasm(), module.sandbox), [memory, *required, *optional, *shared]
-        )
-        if wasi is not None:
-            stub = compile_host_module(functions_wasm(), module.sandbox)
-            RawInstance(store, stub, [wasi.export("attached"), memory, service("staging")])
-        self._guest_memory = RawMemory(store, memory)
-        self._run = RawFunction(store, driver.export("run"))
-        self._driver_start = RawFunction(store, driver.export("start"))
-        self._driver = driver
 
     def _configure(self) -> None:
         """Tell the driver the contract, the limits and where things lie; the next generation begins with the same."""
@@ -119,16 +89,17 @@ class GuestInstance:
         if self.home.clean_state is None:
             self._configure()
         try:
-            status = StartStatus(self._driver_start())
+            status = self._linkage.start()
         except wasmtime.Trap as trap:
             raise startup_trap(trap, self.recipe, self.stage, self.state, self.last_line()) from trap
-        if status is not StartStatus.READY:
-            raise startup_error(status, self.recipe, self.state, self.last_line())
-        self.state.running = 1
+        if status != StartStatus.READY:
+            raise startup_error(StartStatus(status), self.recipe, self.state, self.last_line())
+        state = self.home.state
+        state.running = 1
         # What it said so far belongs to no event, and is kept whatever becomes of the first one.
-        self.state.log_mark = self.state.log_bytes
-        self.state.log_lines_lost_mark = self.state.log_lines_lost
-        self.state.metrics_lost_mark = self.state.metrics_lost
+        state.log_mark = state.log_bytes
+        state.log_lines_lost_mark = state.log_lines_lost
+        state.metrics_lost_mark = state.metrics_lost
 
     def _confirm_pages(self) -> int:
         """From which size of memory on a guest's own failure may be a full memory (see emit.wat).
@@ -150,11 +121,12 @@ class GuestInstance:
     @property
     def guest_memory_bytes(self) -> int:
         """Current size of the guest's own memory."""
-        return self._guest_memory.size_bytes()
+        return self._linkage.guest_memory.size_bytes()
 
     def last_line(self) -> bytes:
         """What the guest logged last during the event under way, or its abort message."""
-        return self.home.read(self.home.layout.last_line, self.state.last_line_bytes)
+        length = self.home.state.last_line_bytes
+        return self.home.read(self.home.layout.last_line, length) if length else b""
 
     def run(self) -> int:
         """Run the staged chunk from where it stands; see `RunStatus`.
@@ -162,7 +134,7 @@ class GuestInstance:
         Raises:
             wasmtime.Trap: guest code trapped; the instance must not be used again.
         """
-        return self._run()
+        return self._linkage.run()
 
     def shut_down(self) -> int:
         """Call the guest's `shutdown` under `init_fuel`.
@@ -172,4 +144,4 @@ class GuestInstance:
         """
         self.state.running = 0
         self.home.store.set_fuel(self.recipe.limits.init_fuel)
-        return RawFunction(self.home.store, self._driver.export("stop"))()
+        return self._linkage.stop()

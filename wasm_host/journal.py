@@ -22,7 +22,7 @@ from wasm_host.driver_state import (
 from wasm_host.guest_text import clean_text
 from wasm_host.limits import Limits
 from wasm_host.result import Failure, LogLine
-from wasm_host.traps import trap_words
+from wasm_host.traps import TrapReport
 
 if TYPE_CHECKING:
     from wasm_host.instance import GuestInstance
@@ -57,6 +57,8 @@ class Journal:
     def drain(self, instance: "GuestInstance") -> None:
         """Take over logs and metrics and leave the buffers empty."""
         state = instance.state
+        if not (state.log_bytes or state.log_lines_lost or state.metrics_lost or state.metrics_seen):
+            return
         if state.log_bytes:
             raw = instance.home.read(instance.home.layout.log, state.log_bytes)
             self.logs.extend(self._log_lines(raw))
@@ -118,7 +120,7 @@ class Journal:
         try:
             status = instance.shut_down()
         except wasmtime.Trap as trap:
-            self.shutdown_failure = f"shutdown trapped: {trap_words(trap)} (module {digest})"
+            self.shutdown_failure = f"shutdown trapped: {TrapReport.of(trap).words} (module {digest})"
             return
         if status:
             self.shutdown_failure = f"shutdown returned {status} (module {digest})"

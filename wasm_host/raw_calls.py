@@ -8,6 +8,7 @@ Only functions without parameters that return one i32 are called this way: that 
 """
 
 import ctypes
+from collections.abc import Mapping
 from ctypes import byref
 from functools import cache
 
@@ -24,24 +25,64 @@ def _name_buffer(name: str) -> "ctypes.Array[ctypes.c_char]":
     return ctypes.create_string_buffer(encoded, len(encoded))
 
 
-class RawInstance:
-    """An instance in a store, known by its exports."""
+def externs(count: int) -> "ctypes.Array[Extern]":
+    """Room for so many imports. An element is a view: what is written to it later is what the array then holds."""
+    return (Extern * count)()
 
-    def __init__(self, store: wasmtime.Store, module: wasmtime.Module, imports: list[Extern]) -> None:
-        """Instantiate `module`.
+
+class RawInstance:
+    """An instance in a store, known by its exports. It can be made again, from the same module in the same store.
+
+    Making the C structures for it costs as much as wasmtime's own work, so they are made once, and whoever holds one
+    of the `wanted` externs, or has it in its own imports, sees the newest instance's.
+    """
+
+    def __init__(
+        self,
+        store: wasmtime.Store,
+        module: wasmtime.Module,
+        imports: "ctypes.Array[Extern]",
+        wanted: Mapping[str, Extern] | None = None,
+    ) -> None:
+        """Prepare; nothing runs before `instantiate`.
+
+        Args:
+            store: Where instances live.
+            module: What they are made of.
+            imports: One for each import of the module, in order; read each time.
+            wanted: Exports that are looked up each time, and where they are written to.
+        """
+        self._context = store._context()
+        self._module = module  # keeps what the pointer below points to
+        self._module_pointer = module.ptr()
+        self._imports = imports
+        self._import_count = len(imports)
+        self._instance = ffi.wasmtime_instance_t()
+        self._instance_pointer = byref(self._instance)
+        self._wanted = [(name, _name_buffer(name), byref(extern), extern) for name, extern in (wanted or {}).items()]
+
+    def instantiate(self) -> None:
+        """Make a new instance; the one before is forgotten here and stays in the store.
 
         Raises:
             wasmtime.Trap: the start function trapped.
             wasmtime.WasmtimeError: linking failed or a limit of the store was hit.
+            KeyError: it has not all exports that are wanted.
         """
-        self._context = store._context()
-        self._instance = ffi.wasmtime_instance_t()
         trap = _TrapPointer()
-        externs = (Extern * len(imports))(*imports)
         error = ffi.wasmtime_instance_new(
-            self._context, module.ptr(), externs, len(imports), byref(self._instance), byref(trap)
+            self._context,
+            self._module_pointer,
+            self._imports,
+            self._import_count,
+            self._instance_pointer,
+            byref(trap),
         )
         _raise_if_set(error, trap)
+        context, instance, get = self._context, self._instance_pointer, ffi.wasmtime_instance_export_get
+        for name, buffer, target, _ in self._wanted:
+            if not get(context, instance, buffer, len(buffer), target):
+                raise KeyError(name)
 
     def export(self, name: str) -> Extern:
         """An export by name; the caller knows from the module's type that it is there.

@@ -18,7 +18,7 @@ from wasm_host.errors import (
     MemoryLimitError,
 )
 from wasm_host.guest_text import clean_text
-from wasm_host.traps import failure_code, is_interrupt, trap_words
+from wasm_host.traps import TrapReport
 
 if TYPE_CHECKING:
     from abi import TransformError
@@ -46,7 +46,8 @@ def startup_trap(
     digest, limits = recipe.module.digest, recipe.limits
     words = words_of(guest_text, state, limits.max_error_message_bytes)
     where = f"module {digest[:12]}, export {stage}"
-    if is_interrupt(trap):
+    report = TrapReport.of(trap)
+    if report.is_interrupt:
         return DeadlineExceededError(
             f"bringing the guest up took longer than the wall clock allows ({where}); "
             f"max_wall_ms_per_batch is {limits.max_wall_ms_per_batch:,}",
@@ -54,8 +55,7 @@ def startup_trap(
             limit_name="max_wall_ms_per_batch",
             limit=limits.max_wall_ms_per_batch,
         )
-    code = failure_code(trap)
-    if code is FailureCode.FUEL_EXHAUSTED:
+    if report.code is FailureCode.FUEL_EXHAUSTED:
         return FuelExhaustedError(
             f"the guest used up its fuel before it was ready ({where}); init_fuel is {limits.init_fuel:,}"
             f"{_said(words)}",
@@ -65,9 +65,9 @@ def startup_trap(
             stage=stage,
         )
     return GuestTrapError(
-        f"the guest trapped before it was ready: {trap_words(trap)} ({where}){_said(words)}",
+        f"the guest trapped before it was ready: {report.words} ({where}){_said(words)}",
         hint="run `wasm-host test` on the module",
-        trap=str(code),
+        trap=str(report.code),
         stage=stage,
         guest_text=words,
     )

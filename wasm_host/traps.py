@@ -1,5 +1,7 @@
 """The only place that knows wasmtime's two exception roots and its trap codes."""
 
+from dataclasses import dataclass
+
 import wasmtime
 from wasmtime import TrapCode
 
@@ -22,20 +24,37 @@ TRAP_FAILURES |= {
 }
 
 
-def is_interrupt(trap: wasmtime.Trap) -> bool:
-    """Whether the wall clock ended the call."""
-    return trap.trap_code == TrapCode.INTERRUPT
+@dataclass(frozen=True, slots=True)
+class TrapReport:
+    """What is kept of a trap.
+
+    Attributes:
+        code: The stable code of a failure by this trap.
+        words: wasmtime's sentence for it.
+        is_interrupt: Whether it was the wall clock that ended the call.
+    """
+
+    code: FailureCode
+    words: str
+    is_interrupt: bool
+
+    @classmethod
+    def of(cls, trap: wasmtime.Trap) -> "TrapReport":
+        """Read a trap; poisoned batches have many, so each kind is read only once."""
+        kind = trap.trap_code
+        if kind is None:
+            return cls(FailureCode.TRAP_OTHER, _trap_words(trap), False)
+        report = _reports.get(kind)
+        if report is None:
+            report = _reports[kind] = cls(TRAP_FAILURES[kind], _trap_words(trap), kind is TrapCode.INTERRUPT)
+        return report
 
 
-def failure_code(trap: wasmtime.Trap) -> FailureCode:
-    """The stable code for a trap in guest code."""
-    if trap.trap_code is None:
-        return FailureCode.TRAP_OTHER
-    return TRAP_FAILURES[trap.trap_code]
+_reports: dict[TrapCode, TrapReport] = {}
 
 
-def trap_words(trap: wasmtime.Trap) -> str:
-    """wasmtime's sentence for a trap. It stands below a backtrace, whose names a guest chose and nobody is shown."""
+def _trap_words(trap: wasmtime.Trap) -> str:
+    """The sentence stands below a backtrace, whose names a guest chose and nobody is shown."""
     for line in reversed(str(trap).splitlines()):
         _, mark, words = line.partition("wasm trap: ")
         if mark:

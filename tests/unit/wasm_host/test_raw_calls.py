@@ -5,7 +5,7 @@ import ctypes
 import pytest
 import wasmtime
 
-from wasm_host.raw_calls import RawFunction, RawInstance, RawMemory
+from wasm_host.raw_calls import Extern, RawFunction, RawInstance, RawMemory, externs
 
 WAT = """(module
   (memory (export "memory") 1 3)
@@ -20,9 +20,18 @@ def store() -> wasmtime.Store:
     return wasmtime.Store()
 
 
+def made(store: wasmtime.Store, module: wasmtime.Module, *imports: Extern) -> RawInstance:
+    given = externs(len(imports))
+    for at, extern in enumerate(imports):
+        given[at] = extern
+    instance = RawInstance(store, module, given)
+    instance.instantiate()
+    return instance
+
+
 @pytest.fixture
 def instance(store: wasmtime.Store) -> RawInstance:
-    return RawInstance(store, wasmtime.Module(store.engine, WAT), [])
+    return made(store, wasmtime.Module(store.engine, WAT))
 
 
 def test_function_returns_its_number_every_time(store: wasmtime.Store, instance: RawInstance) -> None:
@@ -61,13 +70,13 @@ def test_memory_grows_up_to_its_maximum_and_no_further(store: wasmtime.Store, in
 def test_start_function_that_traps_raises(store: wasmtime.Store) -> None:
     module = wasmtime.Module(store.engine, "(module (func $s (unreachable)) (start $s))")
     with pytest.raises(wasmtime.Trap):
-        RawInstance(store, module, [])
+        made(store, module)
 
 
 def test_import_of_another_type_raises_and_does_not_crash(store: wasmtime.Store, instance: RawInstance) -> None:
     module = wasmtime.Module(store.engine, '(module (import "a" "b" (func (param i64))))')
     with pytest.raises(wasmtime.WasmtimeError, match="incompatible import type"):
-        RawInstance(store, module, [instance.export("seven")])
+        made(store, module, instance.export("seven"))
 
 
 def test_imports_reach_another_instance(store: wasmtime.Store, instance: RawInstance) -> None:
@@ -76,5 +85,33 @@ def test_imports_reach_another_instance(store: wasmtime.Store, instance: RawInst
         """(module (import "a" "f" (func $f (result i32)))
           (func (export "twice") (result i32) (i32.add (call $f) (call $f))))""",
     )
-    other = RawInstance(store, module, [instance.export("seven")])
+    other = made(store, module, instance.export("seven"))
     assert RawFunction(store, other.export("twice"))() == 14
+
+
+def test_wanted_exports_are_those_of_the_newest_instance(store: wasmtime.Store) -> None:
+    counting = wasmtime.Module(
+        store.engine,
+        """(module (global $n (mut i32) (i32.const 0))
+          (func (export "count") (result i32)
+            (global.set $n (i32.add (global.get $n) (i32.const 1))) (global.get $n)))""",
+    )
+    calling = wasmtime.Module(
+        store.engine,
+        """(module (import "a" "count" (func $count (result i32)))
+          (func (export "through") (result i32) (call $count)))""",
+    )
+    imports, through = externs(1), Extern()
+    inner = RawInstance(store, counting, externs(0), {"count": imports[0]})
+    outer = RawInstance(store, calling, imports, {"through": through})
+    call = RawFunction(store, through)
+    for _ in range(3):
+        inner.instantiate()
+        outer.instantiate()
+        assert [call(), call()] == [1, 2]
+
+
+def test_wanted_export_that_is_missing_is_a_key_error(store: wasmtime.Store) -> None:
+    instance = RawInstance(store, wasmtime.Module(store.engine, WAT), externs(0), {"nothing": Extern()})
+    with pytest.raises(KeyError, match="nothing"):
+        instance.instantiate()

@@ -4,7 +4,7 @@ import pytest
 import wasmtime
 
 from abi.failures import FailureCode
-from wasm_host.traps import TRAP_FAILURES, failure_code, first_line, is_interrupt, trap_words
+from wasm_host.traps import TRAP_FAILURES, TrapReport, first_line
 
 GROUPED = {
     "ALLOCATION_TOO_LARGE",
@@ -72,20 +72,17 @@ def test_codes_without_a_name_of_their_own_are_the_ones_that_guests_cannot_raise
 
 
 def test_trap_is_told_by_its_sentence_and_code() -> None:
-    seen = trap()
-    assert failure_code(seen) is FailureCode.TRAP_UNREACHABLE
-    assert trap_words(seen) == "wasm `unreachable` instruction executed"
-    assert not is_interrupt(seen)
+    words = "wasm `unreachable` instruction executed"
+    assert TrapReport.of(trap()) == TrapReport(FailureCode.TRAP_UNREACHABLE, words, is_interrupt=False)
 
 
 def test_sentence_is_found_behind_other_causes() -> None:
-    assert trap_words(trap("(drop (i32.load (i32.const -4)))")) == "out of bounds memory access"
+    assert TrapReport.of(trap("(drop (i32.load (i32.const -4)))")).words == "out of bounds memory access"
 
 
 def test_trap_without_a_code_is_other() -> None:
-    made = wasmtime.Trap("something\nelse")
-    assert failure_code(made) is FailureCode.TRAP_OTHER
-    assert trap_words(made) == "something"
+    for text in ("something\nelse", "another\nthing"):
+        assert TrapReport.of(wasmtime.Trap(text)) == TrapReport(FailureCode.TRAP_OTHER, text.split()[0], False)
 
 
 def test_first_line_of_an_error_without_words_is_its_type() -> None:
