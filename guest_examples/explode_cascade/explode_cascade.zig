@@ -43,8 +43,8 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
     inline for (.{ Kind.updated, Kind.deleted }) |kind| try entries.readArray(document.last(kind), kind);
     if (entries.count == 0) return .keep;
     try sdk.attributes.set(event, cascade, document.emptied.finish(), &context.failed_at);
-    var out = try sdk.Buffer.init(event.encoded_length + entries.out.len + 16);
-    try out.varint(event.encoded_length);
+    var out = try sdk.Buffer.init(event.encodedLength() + entries.out.len + 16);
+    try out.varint(event.encodedLength());
     try event.encode(&out);
     try out.append(entries.out.written());
     return .{ .several = out.finish() };

@@ -1,6 +1,5 @@
 //! Conditions on fields: comparisons, combined by all, any and not.
 
-const std = @import("std");
 const sdk = @import("sdk");
 const Place = sdk.config.Place;
 const Scalar = sdk.scalar.Scalar;
@@ -41,7 +40,7 @@ pub const Condition = struct {
         const paths = try sdk.memory.array(sdk.path.Path, parser.count);
         const owners = try sdk.memory.array(usize, parser.count);
         var count: usize = 0;
-        for (comparisons, 0..) |comparison, index| {
+        for (comparisons, 0..) |*comparison, index| {
             if (!comparison.field.readsImages()) continue;
             paths[count] = comparison.field.path;
             owners[count] = index;
@@ -58,7 +57,7 @@ pub const Condition = struct {
     pub fn holds(self: *const Condition, event: *const sdk.Event, context: *sdk.Context) sdk.Error!bool {
         var evaluation = Evaluation{ .condition = self, .event = event };
         if (self.path_owner.len != 0) try sdk.field.selectImages(&self.paths, event, &evaluation, context);
-        for (self.comparisons, 0..) |comparison, index| {
+        for (self.comparisons, 0..) |*comparison, index| {
             if (comparison.field.readsImages()) continue;
             const text = try comparison.field.plainText(event, context) orelse continue;
             evaluation.look(index, try quoted(text));
@@ -98,9 +97,9 @@ const Evaluation = struct {
         while (rest != 0) : (rest &= rest - 1) self.look(self.condition.path_owner[@ctz(rest)], value);
     }
 
-    fn look(self: *Evaluation, index: usize, value: Value) void {
+    noinline fn look(self: *Evaluation, index: usize, value: Value) void {
         const bit = @as(u64, 1) << @intCast(index);
-        if (self.satisfied & bit == 0 and satisfies(self.condition.comparisons[index], value)) self.satisfied |= bit;
+        if (self.satisfied & bit == 0 and satisfies(&self.condition.comparisons[index], value)) self.satisfied |= bit;
     }
 
     fn holds(self: *const Evaluation, node: Node) bool {
@@ -116,7 +115,7 @@ const Evaluation = struct {
             .not => |part| return !self.holds(part.*),
             .comparison => |index| {
                 const is_satisfied = self.satisfied >> @intCast(index) & 1 == 1;
-                const comparison = self.condition.comparisons[index];
+                const comparison = &self.condition.comparisons[index];
                 if (comparison.check != .exists) return is_satisfied;
                 return is_satisfied == sdk.utf8.same(comparison.operands[0].text, "true");
             },
@@ -124,11 +123,11 @@ const Evaluation = struct {
     }
 };
 
-fn satisfies(comparison: Comparison, value: Value) bool {
-    const operand = comparison.operands[0];
+fn satisfies(comparison: *const Comparison, value: Value) bool {
+    const operand = &comparison.operands[0];
     switch (comparison.check) {
         .equal, .in => {
-            for (comparison.operands) |candidate| if (candidate.equals(value)) return true;
+            for (comparison.operands) |*candidate| if (candidate.equals(value)) return true;
             return false;
         },
         .unequal => return !operand.equals(value),
@@ -150,10 +149,12 @@ fn textTest(check: Test, value: Value, wanted: []const u8) bool {
     const text = value.valueText() catch return false;
     return switch (check) {
         .prefix => sdk.utf8.startsWith(text, wanted),
-        .suffix => std.mem.endsWith(u8, text, wanted),
-        else => std.mem.indexOf(u8, text, wanted) != null,
+        .suffix => sdk.utf8.endsWith(text, wanted),
+        else => sdk.utf8.contains(text, wanted),
     };
 }
+
+const combinations = [_][]const u8{ "all", "any", "not" };
 
 const Parser = struct {
     comparisons: [sdk.path.max_paths]Comparison = undefined,
@@ -161,23 +162,27 @@ const Parser = struct {
 
     fn node(self: *Parser, item: sdk.config.Item, depth: usize) sdk.config.Error!Node {
         if (depth > max_depth) return item.place.refuse(&.{"is nested deeper than 8 levels"});
-        inline for (.{ "all", "any", "not" }) |combine| {
-            if (item.value.kind() == .map) {
-                const probe = sdk.config.Map{ .value = item.value, .place = item.place };
-                if (probe.has(combine)) {
-                    const map = try item.map(&.{combine});
-                    var place: Place = undefined;
-                    const parts = try map.required(combine, &place);
-                    if (comptime std.mem.eql(u8, combine, "not")) {
-                        const part = try sdk.memory.create(Node);
-                        part.* = try self.node(parts, depth + 1);
-                        return .{ .not = part };
-                    }
-                    return @unionInit(Node, combine, try self.nodes(parts, depth));
-                }
+        if (item.value.kind() == .map) {
+            const probe = sdk.config.Map{ .value = item.value, .place = item.place };
+            for (combinations, 0..) |word, index| {
+                if (probe.has(word)) return self.combination(item, index, depth);
             }
         }
         return self.comparison(try item.map(&.{ "field", "op", "value" }));
+    }
+
+    noinline fn combination(self: *Parser, item: sdk.config.Item, index: usize, depth: usize) sdk.config.Error!Node {
+        const word = combinations[index];
+        const map = try item.map(&.{word});
+        var place: Place = undefined;
+        const parts = try map.required(word, &place);
+        if (index == 2) {
+            const part = try sdk.memory.create(Node);
+            part.* = try self.node(parts, depth + 1);
+            return .{ .not = part };
+        }
+        const found = try self.nodes(parts, depth);
+        return if (index == 0) .{ .all = found } else .{ .any = found };
     }
 
     fn nodes(self: *Parser, item: sdk.config.Item, depth: usize) sdk.config.Error![]Node {

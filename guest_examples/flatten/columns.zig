@@ -51,7 +51,7 @@ pub const Columns = struct {
 
 fn valueOf(document: *const sdk.Buffer, start: usize, end: usize) sdk.json.Value {
     const text = document.written()[start..end];
-    return .{ .kind = .string, .text = text, .escaped = std.mem.indexOfScalar(u8, text, '\\') != null };
+    return .{ .kind = .string, .text = text, .escaped = sdk.utf8.indexOf(text, '\\') != null };
 }
 
 /// FNV-1a over the decoded text.

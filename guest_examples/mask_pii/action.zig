@@ -1,119 +1,98 @@
 //! What may be done to a value that is to be hidden.
 
-const std = @import("std");
 const sdk = @import("sdk");
+const sha256 = sdk.sha256;
 
-const Sha256 = std.crypto.hash.sha2.Sha256;
+pub const Kind = enum { redact, null, truncate, hash, hmac, keep_last, keep };
 
 pub const names = [_][]const u8{ "redact", "null", "truncate", "hash", "hmac", "keep_last", "keep" };
 
-pub const Action = union(enum) {
-    /// The marker as a JSON string.
-    redact: []const u8,
-    null,
-    truncate: usize,
-    hash,
-    hmac,
-    keep_last: usize,
-    keep,
+pub const Action = struct {
+    kind: Kind,
+    /// The new JSON text, where it is the same for every value; empty where it is not.
+    text: []const u8 = "",
+    /// Characters to keep, for truncate and keep_last.
+    count: usize = 0,
 
     /// Whether a value does not stay as it is.
-    pub fn changes(self: Action, value: sdk.json.Value) bool {
+    pub fn changes(self: *const Action, value: sdk.json.Value) bool {
         if (value.kind == .null) return false; // there is nothing to hide
-        return switch (self) {
-            .keep => false,
-            .truncate => |count| value.text.len > count and value.characters().count() > count,
-            else => true,
-        };
-    }
-
-    /// The new JSON text, where it is the same for every value that changes.
-    pub fn constant(self: Action) ?[]const u8 {
-        return switch (self) {
-            .redact => |marker| marker,
-            .null => "null",
-            else => null,
-        };
+        if (self.kind == .truncate) return value.text.len > self.count and value.characters().count() > self.count;
+        return self.kind != .keep;
     }
 
     /// Write the new JSON text of a value that changes, where it depends on the value.
-    pub noinline fn apply(self: Action, value: sdk.json.Value, out: *sdk.Buffer) sdk.memory.Error!void {
-        switch (self) {
-            .keep, .redact, .null => {},
-            .truncate => |count| try truncate(value, count, out),
-            .keep_last => |count| try keepLast(value, count, out),
+    pub noinline fn apply(self: *const Action, value: sdk.json.Value, out: *sdk.Buffer) sdk.memory.Error!void {
+        try out.byte('"');
+        switch (self.kind) {
+            .truncate => try writeCharacters(value, 0, self.count, out),
+            .keep_last => {
+                const total = value.characters().count();
+                // A value that is not longer than what may be seen is hidden as a whole.
+                const hidden = if (total > self.count) total - self.count else total;
+                try out.repeat('*', hidden);
+                try writeCharacters(value, hidden, total, out);
+            },
             .hash => {
-                var state = Sha256.init(.{});
-                update(&state, value);
-                try hex(&state, out);
+                sha256.begin();
+                update(value);
+                try hex(out);
             },
             .hmac => {
-                var state = keyed.inner;
-                update(&state, value);
-                var digest: [Sha256.digest_length]u8 = undefined;
-                state.final(&digest);
-                state = keyed.outer;
-                state.update(&digest);
-                try hex(&state, out);
+                sha256.beginFrom(&keyed.inner);
+                update(value);
+                const digest = sha256.finish().*;
+                sha256.beginFrom(&keyed.outer);
+                sha256.update(&digest);
+                try hex(out);
             },
+            .redact, .null, .keep => {},
         }
+        try out.byte('"');
     }
 };
 
 /// The two hashes of HMAC after their first block, which depends on the key alone.
-var keyed: struct { inner: Sha256, outer: Sha256 } = undefined;
+var keyed: struct { inner: sha256.State, outer: sha256.State } = undefined;
 
 pub fn setKey(key: []const u8) void {
-    var block: [Sha256.block_length]u8 = @splat(0);
-    if (key.len > block.len) {
-        Sha256.hash(key, block[0..Sha256.digest_length], .{});
-    } else {
-        @memcpy(block[0..key.len], key);
+    var short = key;
+    if (key.len > sha256.block_length) {
+        sha256.begin();
+        sha256.update(key);
+        short = sha256.finish();
     }
-    keyed.inner = Sha256.init(.{});
-    keyed.outer = Sha256.init(.{});
-    for (&block) |*byte| byte.* ^= 0x36;
-    keyed.inner.update(&block);
-    for (&block) |*byte| byte.* ^= 0x36 ^ 0x5c;
-    keyed.outer.update(&block);
+    var block: [sha256.block_length]u8 = @splat(0);
+    @memcpy(block[0..short.len], short);
+    keyed.inner = afterBlock(&block, 0x36);
+    keyed.outer = afterBlock(&block, 0x5c);
 }
 
-fn update(state: *Sha256, value: sdk.json.Value) void {
-    if (value.plain()) |text| return state.update(text);
+noinline fn afterBlock(key: *const [sha256.block_length]u8, pad: u8) sha256.State {
+    var block = key.*;
+    for (&block) |*byte| byte.* ^= pad;
+    sha256.begin();
+    sha256.update(&block);
+    return sha256.save();
+}
+
+noinline fn update(value: sdk.json.Value) void {
+    if (value.plain()) |text| return sha256.update(text);
     var characters = value.characters();
-    while (characters.next()) |char| state.update(char);
+    while (characters.next()) |char| sha256.update(char);
 }
 
-fn hex(state: *Sha256, out: *sdk.Buffer) sdk.memory.Error!void {
-    var digest: [Sha256.digest_length]u8 = undefined;
-    state.final(&digest);
-    var text: [2 + 2 * digest.len]u8 = undefined;
-    text[0] = '"';
-    text[text.len - 1] = '"';
-    for (digest, 0..) |byte, index| {
-        text[1 + 2 * index] = digits[byte >> 4];
-        text[2 + 2 * index] = digits[byte & 15];
-    }
+noinline fn hex(out: *sdk.Buffer) sdk.memory.Error!void {
+    var text: [2 * sha256.digest_length]u8 align(16) = undefined;
+    sha256.hex(sha256.finish(), &text);
     try out.append(&text);
 }
 
-const digits = "0123456789abcdef";
-
-fn truncate(value: sdk.json.Value, count: usize, out: *sdk.Buffer) sdk.memory.Error!void {
-    try out.byte('"');
+/// Write some characters of the value text, from the first of them up to but without the last.
+noinline fn writeCharacters(value: sdk.json.Value, first: usize, last: usize, out: *sdk.Buffer) sdk.memory.Error!void {
     var characters = value.characters();
-    for (0..count) |_| try sdk.json_write.escaped(out, characters.next().?);
-    try out.byte('"');
-}
-
-fn keepLast(value: sdk.json.Value, count: usize, out: *sdk.Buffer) sdk.memory.Error!void {
-    const total = value.characters().count();
-    // A value that is not longer than what may be seen is hidden as a whole.
-    const hidden = if (total > count) total - count else total;
-    try out.byte('"');
-    try out.repeat('*', hidden);
-    var characters = value.characters();
-    for (0..hidden) |_| _ = characters.next();
-    while (characters.next()) |char| try sdk.json_write.escaped(out, char);
-    try out.byte('"');
+    for (0..last) |index| {
+        const char = characters.next().?;
+        if (index >= first) try sdk.json_write.escaped(out, char);
+    }
 }

@@ -22,7 +22,7 @@ const attributes_with_row_values = [_][]const u8{
 var paths: sdk.path.Set = .{ .paths = &.{} };
 var actions: []Action = &.{};
 var metric_names: [][*:0]const u8 = &.{};
-var default: Action = .keep;
+var default: Action = .{ .kind = .keep };
 var removed_attributes: []const []const u8 = &attributes_with_row_values;
 
 pub fn configure(item: sdk.config.Item) sdk.config.Error!void {
@@ -32,7 +32,7 @@ pub fn configure(item: sdk.config.Item) sdk.config.Error!void {
     if (map.optional("default", &place)) |entry| {
         default = try readAction(try entry.map(&.{ "action", "marker", "n" }), map);
     }
-    if (actions.len == 0 and default == .keep) return item.place.refuse(&.{"has neither rules nor a default"});
+    if (actions.len == 0 and default.kind == .keep) return item.place.refuse(&.{"has neither rules nor a default"});
     const more = try map.strings("remove_attributes");
     const removed = try sdk.memory.array([]const u8, attributes_with_row_values.len + more.len);
     @memcpy(removed[0..attributes_with_row_values.len], &attributes_with_row_values);
@@ -70,25 +70,22 @@ fn metricName(path: []const u8) sdk.memory.Error![*:0]const u8 {
 }
 
 fn readAction(map: sdk.config.Map, top: sdk.config.Map) sdk.config.Error!Action {
-    const name = action_file.names[try map.choice("action", &action_file.names, null)];
-    const is_counted = sdk.utf8.same(name, "truncate") or sdk.utf8.same(name, "keep_last");
-    const is_redact = sdk.utf8.same(name, "redact");
-    if (map.has("marker") and !is_redact) return map.refuseKey("marker", "is only for redact");
+    const kind: action_file.Kind = @fromBackingInt(@intCast(try map.choice("action", &action_file.names, null)));
+    const is_counted = kind == .truncate or kind == .keep_last;
+    if (map.has("marker") and kind != .redact) return map.refuseKey("marker", "is only for redact");
     if (map.has("n") and !is_counted) return map.refuseKey("n", "is only for truncate and keep_last");
-    if (is_redact) {
-        var marker = try sdk.Buffer.init(64);
-        try sdk.json_write.string(&marker, try map.string("marker", "***"));
-        return .{ .redact = marker.finish() };
+    const count: usize = if (is_counted) @intCast(try map.integer("n", 0, 1_000_000, null)) else 0;
+    switch (kind) {
+        .redact => {
+            var marker = try sdk.Buffer.init(64);
+            try sdk.json_write.string(&marker, try map.string("marker", "***"));
+            return .{ .kind = kind, .text = marker.finish() };
+        },
+        .null => return .{ .kind = kind, .text = "null" },
+        .hmac => try readKey(top),
+        else => {},
     }
-    if (is_counted) {
-        const count: usize = @intCast(try map.integer("n", 0, 1_000_000, null));
-        return if (sdk.utf8.same(name, "truncate")) .{ .truncate = count } else .{ .keep_last = count };
-    }
-    if (sdk.utf8.same(name, "null")) return .null;
-    if (sdk.utf8.same(name, "hash")) return .hash;
-    if (sdk.utf8.same(name, "keep")) return .keep;
-    try readKey(top);
-    return .hmac;
+    return .{ .kind = kind, .count = count };
 }
 
 fn readKey(top: sdk.config.Map) sdk.config.Error!void {
@@ -158,8 +155,8 @@ const Masker = struct {
             action = &actions[@ctz(ending)];
         }
         const deeper = bits & ~ending;
-        if (deeper == 0 and action.* == .keep) return scanner.skip();
-        if (scanner.atContainer() and (ending == 0 or action.* == .keep)) return self.walkChildren(deeper, level, action);
+        if (deeper == 0 and action.kind == .keep) return scanner.skip();
+        if (scanner.atContainer() and (ending == 0 or action.kind == .keep)) return self.walkChildren(deeper, level, action);
         try self.hide(action);
     }
 
@@ -167,10 +164,10 @@ const Masker = struct {
     fn hide(self: *Masker, action: *const Action) Problem!void {
         const scanner = &self.scanner;
         const start = scanner.at;
-        if (action.constant()) |text| {
+        if (action.text.len != 0) {
             const is_null = scanner.peek() == 'n';
             try scanner.skip();
-            if (!is_null) try self.edit.replace(start, scanner.at, text);
+            if (!is_null) try self.edit.replace(start, scanner.at, action.text);
             return;
         }
         const value = try scanner.value();
@@ -182,7 +179,7 @@ const Masker = struct {
         // A copy, which stays in registers from child to child.
         var scanner = self.scanner;
         const fork = paths.fork(bits, level);
-        const keeps = action.* == .keep;
+        const keeps = action.kind == .keep;
         var children = try scanner.enter();
         while (true) {
             switch (scanner.move(&children)) {

@@ -41,9 +41,9 @@ pub const Buffer = struct {
     }
 
     pub noinline fn append(self: *Buffer, bytes: []const u8) memory.Error!void {
-        try self.reserve(bytes.len);
-        copy(self.block[self.len..], bytes);
-        self.len += bytes.len;
+        var at = try self.cursor(bytes.len);
+        at.put(bytes);
+        self.advance(at);
     }
 
     /// Bytes behind what is written that a cursor may write over.
@@ -131,22 +131,6 @@ pub const Cursor = struct {
 
 noinline fn copyLong(to: [*]u8, from: [*]const u8, len: usize) void {
     @memcpy(to[0..len], from[0..len]);
-}
-
-/// Copy to the start of a longer or equally long slice. Short copies are done inline, in vectors: a bulk instruction is
-/// a call into the engine. Reading may go past the end of `from`, where every block has slack; writing may not.
-pub fn copy(to: []u8, from: []const u8) void {
-    const len = from.len;
-    std.debug.assert(to.len >= len);
-    if (len > 512) return @memcpy(to[0..len], from);
-    var at: usize = 0;
-    while (at + 16 <= len) : (at += 16) store(to.ptr + at, load(from.ptr + at));
-    if (at == len) return;
-    if (to.len >= at + 16) {
-        store(to.ptr + at, load(from.ptr + at));
-    } else {
-        while (at < len) : (at += 1) to[at] = from[at];
-    }
 }
 
 inline fn load(from: [*]const u8) Vector {

@@ -1,6 +1,7 @@
 //! Compare JSON numbers by their exact value, without floats and without limits on their digits.
 
 const std = @import("std");
+const utf8 = @import("utf8.zig");
 
 /// Exponents beyond this count as this.
 const max_exponent = 1_000_000_000_000_000_000;
@@ -33,9 +34,9 @@ pub fn isNumber(text: []const u8) bool {
 fn split(text: []const u8) Parts {
     const is_negative = text[0] == '-';
     const unsigned = text[@intFromBool(is_negative)..];
-    const mantissa_end = std.mem.indexOfAny(u8, unsigned, "eE") orelse unsigned.len;
+    const mantissa_end = utf8.indexOf(unsigned, 'e') orelse utf8.indexOf(unsigned, 'E') orelse unsigned.len;
     const mantissa = unsigned[0..mantissa_end];
-    const point = std.mem.indexOfScalar(u8, mantissa, '.') orelse mantissa.len;
+    const point = utf8.indexOf(mantissa, '.') orelse mantissa.len;
     const first = std.mem.indexOfNone(u8, mantissa, "0.") orelse return .{ .sign = 0, .magnitude = 0, .digits = "" };
     const last = std.mem.lastIndexOfNone(u8, mantissa, "0.").?;
     var magnitude: i64 = @intCast(point);

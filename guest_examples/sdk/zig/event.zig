@@ -78,7 +78,6 @@ pub const Event = struct {
     patch_count: usize,
     /// The first patches need no memory of their own.
     few_patches: [4]Patch,
-    /// Length of the message with its patches.
     encoded_length: usize,
 
     /// Begin with another message. Places of fields are left as they are, because clearing them takes time.
@@ -286,7 +285,7 @@ pub const Event = struct {
     }
 
     /// Add a patch whose body, with its pieces, has `len` bytes.
-    fn patchWith(self: *Event, new: *const Patch, len: usize) memory.Error!void {
+    noinline fn patchWith(self: *Event, new: *const Patch, len: usize) memory.Error!void {
         if (self.patch_count == self.patches.len) try self.makeRoom();
         // Kept in order of place and field. Most come in order, so the search runs from the end.
         var at = self.patch_count;
@@ -304,6 +303,11 @@ pub const Event = struct {
 
     pub fn isChanged(self: *const Event) bool {
         return self.patch_count != 0;
+    }
+
+    /// Length of the message with its patches.
+    pub fn encodedLength(self: *const Event) usize {
+        return self.encoded_length;
     }
 
     /// Write the message with its patches.

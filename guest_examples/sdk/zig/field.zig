@@ -1,6 +1,5 @@
 //! Name one value of an event in a configuration, and read it: `event:table`, `attribute:key`, `after:contact.email`.
 
-const std = @import("std");
 const utf8 = @import("utf8.zig");
 const attributes = @import("attributes.zig");
 const config = @import("config.zig");
@@ -25,7 +24,7 @@ pub const Field = struct {
 
     /// Read a field's name that is not empty.
     pub noinline fn parseText(text: []const u8, place: *const config.Place) config.Error!Field {
-        const colon = std.mem.indexOfScalar(u8, text, ':') orelse return fromPath(.row, text, place);
+        const colon = utf8.indexOf(text, ':') orelse return fromPath(.row, text, place);
         const word = text[0..colon];
         const rest = text[colon + 1 ..];
         if (utf8.same(word, "event")) {

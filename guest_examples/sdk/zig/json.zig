@@ -138,38 +138,35 @@ pub const Scanner = struct {
     /// whose addresses go nowhere else, stay in registers.
     pub inline fn move(self: *Scanner, children: *Children) Move {
         const text = self.text;
-        if (token.hasPair(text, self.at, children.usual)) {
-            // hasPair has seen the comma, the quote and one byte more inside the text.
-            children.slot = self.at +% 1;
-            return self.key(children, children.slot);
+        // Where the usual pair stands, the comma, the quote and one byte more are inside the text.
+        var quote = self.at +% 1;
+        if (!token.hasPair(text, self.at, children.usual)) {
+            var slot = self.at;
+            var at = token.spaceEnd(text, slot);
+            const separator = token.byteAt(text, at);
+            if (separator == ',' and !children.is_first) {
+                slot = at + 1;
+                at = token.spaceEnd(text, slot);
+            } else if (separator == @as(u8, if (children.is_object) '}' else ']')) {
+                self.at = at + 1;
+                self.depth -= 1;
+                return .end;
+            } else if (!children.is_first) {
+                return trouble(at);
+            }
+            children.is_first = false;
+            children.slot = slot;
+            self.at = at;
+            if (!children.is_object) return .child;
+            children.usual = between_members;
+            if (token.byteAt(text, at) != '"') return trouble(at);
+            quote = at;
+        } else {
+            children.slot = quote;
         }
-        var slot = self.at;
-        var at = token.spaceEnd(text, slot);
-        const separator = token.byteAt(text, at);
-        if (separator == ',' and !children.is_first) {
-            slot = at + 1;
-            at = token.spaceEnd(text, slot);
-        } else if (separator == @as(u8, if (children.is_object) '}' else ']')) {
-            self.at = at + 1;
-            self.depth -= 1;
-            return .end;
-        } else if (!children.is_first) {
-            return trouble(at);
-        }
-        children.is_first = false;
-        children.slot = slot;
-        self.at = at;
-        if (!children.is_object) return .child;
-        children.usual = between_members;
-        return if (token.byteAt(text, at) == '"') self.key(children, at) else trouble(at);
-    }
-
-    /// Read a member's key, whose quote is inside the text, and move to the member's value.
-    inline fn key(self: *Scanner, children: *Children, quote: usize) Move {
-        const text = self.text;
+        // The key. A string ends at least two bytes behind its first quote and inside the text.
         const end = token.stringEnd(text, quote, &children.key.escaped);
         if (end == 0) return trouble(quote);
-        // A string ends at least two bytes behind its first quote and inside the text.
         const closing = end -% 1;
         children.key_start = quote;
         children.key.raw = (text.ptr + quote + 1)[0 .. closing -% quote -% 1];
@@ -186,7 +183,6 @@ pub const Scanner = struct {
     /// Read the value at hand, a container as a whole.
     pub noinline fn value(self: *Scanner) Error!Value {
         const start = self.at;
-        var escaped = false;
         const kind: Kind = switch (self.peek()) {
             '"' => .string,
             '{' => .object,
@@ -195,27 +191,32 @@ pub const Scanner = struct {
             'n' => .null,
             else => .number,
         };
-        if (kind == .string) {
-            self.at = token.stringEnd(self.text, start, &escaped);
-            if (self.at == 0) return fail(start);
-        } else {
-            try self.skipInline();
-        }
+        var escaped = false;
+        try self.passShared(&escaped);
         return .{ .kind = kind, .text = self.text[start..self.at], .escaped = escaped };
     }
 
     /// Check the value at hand and move behind it.
-    pub noinline fn skip(self: *Scanner) Error!void {
-        return self.skipInline();
+    pub fn skip(self: *Scanner) Error!void {
+        var escaped: bool = undefined;
+        return self.passShared(&escaped);
     }
 
     /// The same, for loops that most documents go through.
     pub inline fn skipInline(self: *Scanner) Error!void {
+        var escaped: bool = undefined;
+        try self.pass(&escaped);
+    }
+
+    noinline fn passShared(self: *Scanner, escaped: *bool) Error!void {
+        return self.pass(escaped);
+    }
+
+    inline fn pass(self: *Scanner, escaped: *bool) Error!void {
         const start = self.at;
         const first = self.peek();
         if (first == '"') {
-            var escaped: bool = undefined;
-            self.at = token.stringEnd(self.text, start, &escaped);
+            self.at = token.stringEnd(self.text, start, escaped);
         } else if (first == '{' or first == '[') {
             self.at = containerEnd(self.text, start, self.depth);
             if (self.at == 0) return if (failed_at == too_deep) error.TooDeep else error.NotJson;

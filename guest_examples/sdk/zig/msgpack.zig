@@ -98,38 +98,36 @@ noinline fn check(bytes: []const u8, at: usize, depth: usize) ?usize {
 noinline fn head(bytes: []const u8, at: usize) ?Head {
     if (at >= bytes.len) return null;
     const first = bytes[at];
+    var found = Head{ .kind = .integer, .payload = at, .end = at + 1 };
     switch (first) {
-        0x00...0x7f => return .{ .kind = .integer, .payload = at, .end = at + 1, .number = first },
-        0xe0...0xff => return .{
-            .kind = .integer,
-            .payload = at,
-            .end = at + 1,
-            .number = @as(u64, 0x100) - first,
-            .is_negative = true,
+        0x00...0x7f => found.number = first,
+        0xe0...0xff => {
+            found.number = @as(u64, 0x100) - first;
+            found.is_negative = true;
         },
         0x80...0x8f => return container(bytes, .map, at + 1, first & 0x0f),
         0x90...0x9f => return container(bytes, .list, at + 1, first & 0x0f),
         0xa0...0xbf => return span(bytes, .string, at + 1, first & 0x1f),
-        0xc0 => return .{ .kind = .nil, .payload = at, .end = at + 1 },
+        0xc0 => found.kind = .nil,
         0xc1 => return null,
-        0xc2, 0xc3 => return .{ .kind = .boolean, .payload = at, .end = at + 1, .number = first & 1 },
+        0xc2, 0xc3 => {
+            found.kind = .boolean;
+            found.number = first & 1;
+        },
         0xc4...0xc6 => return sized(bytes, .binary, at, first - 0xc4, 0),
         0xc7...0xc9 => return sized(bytes, .other, at, first - 0xc7, 1),
-        0xca => return span(bytes, .float, at + 1, 4),
-        0xcb => return span(bytes, .float, at + 1, 8),
+        0xca, 0xcb => return span(bytes, .float, at + 1, if (first == 0xca) 4 else 8),
         0xcc...0xcf => return unsigned(bytes, at, first - 0xcc),
         0xd0...0xd3 => return signed(bytes, at, first - 0xd0),
-        0xd4...0xd8 => return span(bytes, .other, at + 1, (@as(usize, 1) << @intCast(first - 0xd4)) + 1),
+        0xd4...0xd8 => return span(bytes, .other, at + 1, (@as(usize, 1) << @truncate(first - 0xd4)) + 1),
         0xd9...0xdb => return sized(bytes, .string, at, first - 0xd9, 0),
-        0xdc, 0xdd => {
-            const len = number(bytes, at + 1, first - 0xdc + 1) orelse return null;
-            return container(bytes, .list, at + 1 + (@as(usize, 1) << @intCast(first - 0xdc + 1)), len);
-        },
-        0xde, 0xdf => {
-            const len = number(bytes, at + 1, first - 0xde + 1) orelse return null;
-            return container(bytes, .map, at + 1 + (@as(usize, 1) << @intCast(first - 0xde + 1)), len);
+        0xdc...0xdf => {
+            const power = 1 + (first & 1);
+            const len = number(bytes, at + 1, power) orelse return null;
+            return container(bytes, if (first < 0xde) .list else .map, at + 1 + (@as(usize, 1) << @truncate(power)), len);
         },
     }
+    return found;
 }
 
 /// A big-endian number of 1, 2, 4 or 8 bytes, given as the power of two.
@@ -146,7 +144,7 @@ noinline fn unsigned(bytes: []const u8, at: usize, power: u8) ?Head {
     return .{ .kind = .integer, .payload = at, .end = at + 1 + (@as(usize, 1) << @intCast(power)), .number = value };
 }
 
-fn signed(bytes: []const u8, at: usize, power: u8) ?Head {
+noinline fn signed(bytes: []const u8, at: usize, power: u8) ?Head {
     var found = unsigned(bytes, at, power) orelse return null;
     const unused: u6 = @intCast(64 - (@as(u7, 8) << @intCast(power)));
     // Moved to the top of 64 bits and back, the number has its sign.

@@ -22,7 +22,8 @@ pub const Path = struct {
 
     /// Split a text that has passed the checks of a name.
     pub noinline fn parseText(text: []const u8, place: *const config.Place) config.Error!Path {
-        const segments = try memory.array(Segment, std.mem.count(u8, text, ".") + 1);
+        // Each segment but the last takes two bytes.
+        const segments = try memory.array(Segment, text.len / 2 + 1);
         const unescaped = try memory.allocate(text.len);
         var count: usize = 0;
         var start: usize = 0;
@@ -34,7 +35,7 @@ pub const Path = struct {
                 if (text[at] == '\\') {
                     at += 1;
                     is_plain = false;
-                    if (at == text.len or std.mem.indexOfScalar(u8, ".*\\", text[at]) == null) {
+                    if (at == text.len or utf8.indexOf(".*\\", text[at]) == null) {
                         return place.refuse(&.{"has a backslash before something else than \".\", \"*\" or \"\\\""});
                     }
                 }

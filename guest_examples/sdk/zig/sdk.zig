@@ -22,6 +22,7 @@ pub const msgpack = @import("msgpack.zig");
 pub const pattern = @import("pattern.zig");
 pub const path = @import("path.zig");
 pub const scalar = @import("scalar.zig");
+pub const sha256 = @import("sha256.zig");
 pub const utf8 = @import("utf8.zig");
 pub const wire = @import("wire.zig");
 
@@ -103,7 +104,7 @@ pub fn exportGuest(comptime Guest: type) void {
                 .several => |messages| return pack(1, messages),
                 .keep => {
                     if (!event.isChanged()) return @as(u64, @intFromPtr(bytes.ptr)) << 32 | bytes.len;
-                    var out = try Buffer.init(event.encoded_length + Buffer.overrun);
+                    var out = try Buffer.init(event.encodedLength() + Buffer.overrun);
                     try event.encode(&out);
                     return pack(0, out.written());
                 },

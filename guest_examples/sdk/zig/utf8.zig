@@ -60,6 +60,27 @@ pub fn startsWith(text: []const u8, beginning: []const u8) bool {
     return text.len >= beginning.len and same(text[0..beginning.len], beginning);
 }
 
+pub fn endsWith(text: []const u8, end: []const u8) bool {
+    return text.len >= end.len and same(text[text.len - end.len ..], end);
+}
+
+/// Where a byte stands first. The standard library's search is fast and large; these texts are short.
+pub noinline fn indexOf(text: []const u8, wanted: u8) ?usize {
+    for (text, 0..) |byte, at| if (byte == wanted) return at;
+    return null;
+}
+
+pub noinline fn contains(text: []const u8, wanted: []const u8) bool {
+    if (wanted.len == 0) return true;
+    var rest = text;
+    while (indexOf(rest, wanted[0])) |at| {
+        rest = rest[at..];
+        if (startsWith(rest, wanted)) return true;
+        rest = rest[1..];
+    }
+    return false;
+}
+
 /// Length of the well-formed sequence that the text begins with; 0 if there is none. The text is not empty.
 pub fn sequenceLength(text: []const u8) usize {
     const first = text[0];

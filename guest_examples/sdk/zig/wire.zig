@@ -62,14 +62,13 @@ pub const Reader = struct {
 
     noinline fn longVarint(self: *Reader, max_bytes: usize) Error!u64 {
         var value: u64 = 0;
-        var shift: u32 = 0;
-        for (0..max_bytes) |_| {
-            if (self.at >= self.bytes.len) return error.NotAnEvent;
+        var shift: usize = 0;
+        while (self.at < self.bytes.len and shift < 7 * max_bytes) : (shift += 7) {
             const byte = self.bytes[self.at];
             self.at += 1;
+            // Of the tenth byte one bit fits; as everywhere, the others are left out.
             value |= @as(u64, byte & 0x7f) << @intCast(shift);
             if (byte < 0x80) return value;
-            shift += 7;
         }
         return error.NotAnEvent;
     }
