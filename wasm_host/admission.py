@@ -1,7 +1,7 @@
 """Admission: what is checked of a module before any of its code runs.
 
 It knows the contract's symbols (`abi.names`), not events. The order goes from cheap to dear: size, header, validation
-under the proposals that guests may use, compilation, imports, exports, memory, tables.
+under the proposals that guests may use, what there is to compile, compilation, imports, exports, memory, tables.
 """
 
 import hashlib
@@ -27,8 +27,12 @@ from wasm_host.limits import WASM_PAGE_BYTES, Limits
 from wasm_host.module import CompiledModule, compile_wasm
 from wasm_host.traps import first_line
 from wasm_host.wasi import WASI_IMPORT_MODULE, WASI_IMPORTS
+from wasm_host.wasm_code import CodeShape, UnknownInstructionError, measure_code
+from wasm_host.wasm_constants import ComputedConstantError, check_constants
 from wasm_host.wasm_sections import declared_tables
 
+_MAX_SHAPES = 4096
+_shapes: dict[str, CodeShape] = {}
 _MODULE_HEADER = b"\0asm\x01\0\0\0"
 _COMPONENT_HEADER = b"\0asm\x0d\0\x01\0"
 
@@ -78,6 +82,7 @@ def admit(wasm: bytes, limits: Limits, *, allows_wasi: bool = False) -> Compiled
 
     Raises:
         InvalidModuleError: not a module under the proposals that guests may use.
+        ModuleTooLargeError: there is more to compile than the limits allow.
         ForbiddenImportError: it imports something outside the allow-list.
         ContractError: exports are missing or of another type.
         MemoryLimitError: it declares more memory than it may have.
@@ -87,6 +92,7 @@ def admit(wasm: bytes, limits: Limits, *, allows_wasi: bool = False) -> Compiled
     _check_header(wasm, digest)
     try:
         sandbox.validate_guest(wasm)
+        _check_code(wasm, digest, limits)
         compiled = compile_wasm(wasm, digest, sandbox)
     except wasmtime.WasmtimeError as error:
         raise InvalidModuleError(
@@ -127,6 +133,47 @@ def _check_header(wasm: bytes, digest: str) -> None:
     else:
         seen, hint = f"not WebAssembly (it begins with {wasm[:8].hex(' ')})", "hand in a .wasm file"
     raise InvalidModuleError(f"module {digest[:12]} is {seen}; allowed is a core module", hint=hint, digest=digest)
+
+
+def _shape_of(wasm: bytes, digest: str) -> CodeShape:
+    """What there is to compile; looked at once, because a worker loads one module for many tenants."""
+    shape = _shapes.get(digest)
+    if shape is None:
+        check_constants(wasm)
+        shape = measure_code(wasm)
+        if len(_shapes) >= _MAX_SHAPES:
+            _shapes.clear()
+        _shapes[digest] = shape
+    return shape
+
+
+def _check_code(wasm: bytes, digest: str, limits: Limits) -> None:
+    """Refuse what would take a compiler too long; afterwards it is too late to ask."""
+    try:
+        shape = _shape_of(wasm, digest)
+    except (ComputedConstantError, UnknownInstructionError) as error:
+        is_constant = isinstance(error, ComputedConstantError)
+        reason = f"a {error} has a computed constant" if is_constant else f"the instruction {error} is not known here"
+        raise InvalidModuleError(
+            f"module {digest[:12]} is not valid WebAssembly for this host: {reason}",
+            hint="build for plain wasm32 without extended constant expressions or newer proposals",
+            digest=digest,
+        ) from error
+    for name, seen, what in (
+        ("max_function_bytes", shape.largest_function_bytes, "a function of so many bytes"),
+        ("max_function_complexity", shape.largest_function_complexity, "a function of the complexity"),
+        ("max_code_bytes", shape.code_bytes, "functions of so many bytes together"),
+        ("max_module_complexity", shape.complexity, "the complexity (types, functions, weighted branches)"),
+    ):
+        limit = getattr(limits, name)
+        if seen > limit:
+            raise ModuleTooLargeError(
+                f"module {digest[:12]} has {what}: {seen:,}; {name} is {limit:,}",
+                hint=f"split or simplify it, or raise Limits.{name}",
+                limit_name=name,
+                observed=seen,
+                limit=limit,
+            )
 
 
 def _validation_reason(error: wasmtime.WasmtimeError) -> str:

@@ -6,7 +6,7 @@ TransformError (abi)
 ├─ ModuleError                   refused before any guest code ran
 │  ├─ InvalidModuleError         not a module this host can compile
 │  ├─ ForbiddenImportError       asks for something outside the allow-list
-│  ├─ ModuleTooLargeError        over max_module_bytes
+│  ├─ ModuleTooLargeError        over max_module_bytes, or over a limit of what is compiled
 │  └─ UntrustedModuleError       neither pinned nor signed by a known key
 ├─ GuestError                    guest code ran and failed as a whole (a single event fails with a Failure instead)
 │  ├─ GuestTrapError             trapped while it was brought up
@@ -53,7 +53,7 @@ class ForbiddenImportError(ModuleError):
 
 
 class ModuleTooLargeError(ModuleError):
-    """The module has more bytes than `max_module_bytes`."""
+    """The module is longer, or has more to compile, than the limits allow; `details` name the limit."""
 
     code = "MODULE_TOO_LARGE"
 

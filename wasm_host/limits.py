@@ -23,6 +23,10 @@ _RANGES: dict[str, tuple[int, int]] = {
     "max_log_bytes_per_batch": (0, 16 * MIB),
     "max_error_message_bytes": (0, 64 * KIB),
     "max_module_bytes": (8, 256 * MIB),
+    "max_code_bytes": (8, 256 * MIB),
+    "max_function_bytes": (8, 16 * MIB),
+    "max_module_complexity": (1, 10_000_000),
+    "max_function_complexity": (1, 1_000_000),
     "max_wall_ms_per_batch": (10, 24 * 3600 * 1000),
 }
 
@@ -43,6 +47,10 @@ class Limits:
         max_log_bytes_per_batch: Log that is kept of a batch; what does not fit is counted as lost.
         max_error_message_bytes: Kept of a guest's message or log line; the rest is cut.
         max_module_bytes: Size of the `.wasm`.
+        max_code_bytes: Size of its functions together. This and the next three bound the time that compiling takes.
+        max_function_bytes: Size of each function.
+        max_module_complexity: Types, functions and weighted branches of the module; `wasm_host.wasm_code` counts them.
+        max_function_complexity: Weighted branches of each function.
         max_wall_ms_per_batch: Wall clock for one `transform` call; it fails the call, never an event.
     """
 
@@ -57,6 +65,10 @@ class Limits:
     max_log_bytes_per_batch: int = 64 * KIB
     max_error_message_bytes: int = KIB
     max_module_bytes: int = 16 * MIB
+    max_code_bytes: int = 4 * MIB
+    max_function_bytes: int = 128 * KIB
+    max_module_complexity: int = 100_000
+    max_function_complexity: int = 4_000
     max_wall_ms_per_batch: int = 60_000
 
     def __post_init__(self) -> None:

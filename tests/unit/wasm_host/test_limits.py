@@ -21,6 +21,7 @@ from wasm_host import (
     ModuleTooLargeError,
 )
 from wasm_host.limits import KIB, MIB, WASM_PAGE_BYTES
+from wasm_host.wasm_code import measure_code
 
 EVENT = event_bytes(1, 100)
 LOG = '(import "env" "log" (func $log (param i32 i32 i32)))'
@@ -188,6 +189,31 @@ def check_max_module_bytes() -> None:
     assert_passes(build(), Limits(max_module_bytes=size))
     with pytest.raises(ModuleTooLargeError, match=rf"has {size:,} bytes; max_module_bytes is {size - 1:,}; hint:"):
         run(build(), Limits(max_module_bytes=size - 1))
+
+
+def assert_bounds_what_is_compiled(field: str, attribute: str) -> None:
+    wasm = build(transform=f"{COUNT_DOWN.format(count=3)} {'(block (br_if 0 (i32.const 0)))' * 50} {HAND_BACK}")
+    seen = getattr(measure_code(wasm), attribute)
+    assert_passes(wasm, Limits(**{field: seen}))
+    says = rf"has .*: {seen:,}; {field} is {seen - 1:,}; hint: .*raise Limits\.{field}"
+    with pytest.raises(ModuleTooLargeError, match=says):
+        run(wasm, Limits(**{field: seen - 1}))
+
+
+def check_max_code_bytes() -> None:
+    assert_bounds_what_is_compiled("max_code_bytes", "code_bytes")
+
+
+def check_max_function_bytes() -> None:
+    assert_bounds_what_is_compiled("max_function_bytes", "largest_function_bytes")
+
+
+def check_max_module_complexity() -> None:
+    assert_bounds_what_is_compiled("max_module_complexity", "complexity")
+
+
+def check_max_function_complexity() -> None:
+    assert_bounds_what_is_compiled("max_function_complexity", "largest_function_complexity")
 
 
 def check_max_wall_ms_per_batch() -> None:
