@@ -68,7 +68,7 @@ class Limits:
     max_code_bytes: int = 4 * MIB
     max_function_bytes: int = 128 * KIB
     max_module_complexity: int = 100_000
-    max_function_complexity: int = 4_000
+    max_function_complexity: int = 2_000
     max_wall_ms_per_batch: int = 60_000
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from wasm_host.wasm_sections import read_leb128, sections
 
 LOCALS_PER_WEIGHT = 64
 """So many locals make every branch of their function as dear as one more branch."""
-TARGETS_PER_WEIGHT = 16
+TARGETS_PER_WEIGHT = 4
 """So many targets of a `br_table` count as one more branch."""
 FREE_VALUES = 16
 """A call may pass so many values before each further one counts as a branch."""
@@ -138,7 +138,7 @@ class _FunctionReader:
         if opcode == _BR_TABLE:
             for _ in range(number + 1):
                 _, at = read_leb128(code, at)
-            return 1 + number // TARGETS_PER_WEIGHT, at
+            return 1 + (number + 1) // TARGETS_PER_WEIGHT, at
         if opcode == _CALL:
             return max(0, self._values[self._functions[number]] - FREE_VALUES), at
         if opcode == _CALL_INDIRECT:

@@ -94,6 +94,29 @@ def _nested_loops(local_count: int) -> Body:
     return body
 
 
+def _merges(local_count: int) -> Body:
+    """Ways out of one block, each with other values in the locals."""
+
+    def body(count: int) -> bytes:
+        ways = (b"\x23\x00\x21%b\x20\x00\x0d\x00" % number(way % local_count) for way in range(count))
+        uses = (b"\x20%b\x24\x00" % number(local) for local in range(local_count))
+        return _function(b"".join([b"\x02\x40", *ways, _END, *uses]), local_count)
+
+    return body
+
+
+def _table_merges(local_count: int, targets: int) -> Body:
+    """The same with tables of targets."""
+
+    def body(count: int) -> bytes:
+        table = b"\x0e" + number(targets) + bytes(target % 3 for target in range(targets + 1))
+        ways = (b"\x02\x40\x23\x00\x21%b\x20\x00%b\x0b" % (number(way % local_count), table) for way in range(count))
+        uses = (b"\x20%b\x24\x00" % number(local) for local in range(local_count))
+        return _function(b"".join([b"\x02\x40\x03\x40", *ways, _END, _END, *uses]), local_count)
+
+    return body
+
+
 def _passing_loops(passed: int) -> Body:
     return lambda count: _function(b"\x23\x00" * passed + b"\x03\x02\x0b" * count + b"\x1a" * passed)
 
@@ -137,6 +160,10 @@ BOMBS = {
     "loops, 500 locals": Bomb(_live_loops(500)),
     "nested loops, 30 locals": Bomb(_nested_loops(30)),
     "nested loops, 128 locals": Bomb(_nested_loops(128)),
+    "ways out, 10 locals": Bomb(_merges(10)),
+    "ways out, 200 locals": Bomb(_merges(200)),
+    "tables of 2, 30 locals": Bomb(_table_merges(30, 2)),
+    "tables of 15, 200 locals": Bomb(_table_merges(200, 15)),
     "loops that pass 2 values": Bomb(_passing_loops(2), 2),
     "loops that pass 200 values": Bomb(_passing_loops(200), 200),
 }
