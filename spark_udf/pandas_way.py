@@ -7,9 +7,8 @@ that says which are; text as bytes; dates and times as numbers; every other type
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (the name everybody uses)
@@ -19,6 +18,9 @@ from spark_udf.carried import BLOB_COLUMN, INDEX_COLUMN, BlobTrack, PackCarried,
 from spark_udf.failure import FAILURE_COLUMN, FAILURE_SPARK
 from spark_udf.ledger import LEDGER_COLUMN
 from spark_udf.program import Program
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NUMBERS: dict[type[T.DataType], Any] = {
     T.BooleanType: pa.bool_(),
@@ -63,7 +65,7 @@ class Lane:
             return T.LongType()
         return T.IntegerType() if isinstance(self.data_type, T.DateType) else self.data_type
 
-    def read(self, frame: pd.DataFrame) -> pa.Array:
+    def read(self, frame: "pd.DataFrame") -> pa.Array:
         """The column, as Arrow, in the worker; dates and times stay numbers."""
         values = frame[f"value{self.position}"]
         if self.kind == "bytes":
@@ -164,13 +166,13 @@ class PandasProgram:
     lanes: tuple[Lane, ...]
     has_carried: bool
 
-    def __call__(self, frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def __call__(self, frames: "Iterator[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
         """Transform the frames of one partition."""
         track = BlobTrack()
         for batch in self.program(self._batches(frames, track)):
             yield self._frame(batch, track)
 
-    def _batches(self, frames: Iterator[pd.DataFrame], track: BlobTrack) -> Iterator[pa.RecordBatch]:
+    def _batches(self, frames: "Iterator[pd.DataFrame]", track: BlobTrack) -> Iterator[pa.RecordBatch]:
         for frame in frames:
             if not len(frame):
                 continue
@@ -182,7 +184,7 @@ class PandasProgram:
                 names.append(INDEX_COLUMN)
             yield pa.RecordBatch.from_arrays(columns, names=names)
 
-    def _frame(self, batch: pa.RecordBatch, track: BlobTrack) -> pd.DataFrame:
+    def _frame(self, batch: pa.RecordBatch, track: BlobTrack) -> "pd.DataFrame":
         columns: dict[str, pa.Array] = {}
         located: dict[str, pa.Array] = {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -196,6 +198,9 @@ class PandasProgram:
             else:
                 columns[name] = column
         # Columns of Arrow type keep nulls and every bit; Spark takes them as they are.
+        # Imported here: it takes longer than everything else, and the Arrow way never needs it.
+        import pandas as pd
+
         return pd.DataFrame(
             {name: pd.Series(pd.arrays.ArrowExtensionArray(column)) for name, column in {**columns, **located}.items()}
         )
