@@ -5,7 +5,7 @@
 import { fail, one } from "./answer";
 import { entry } from "./attribute";
 import { Buffer } from "./buffer";
-import { Span, addressOf, alloc, equal, lengthOf, span } from "./memory";
+import { Span, addressOf, alloc, compare, equal, lengthOf, span } from "./memory";
 import { Reader, Wire } from "./wire";
 
 export const enum Field {
@@ -44,12 +44,28 @@ const enum Edit {
 
 const LAST_NUMBER: u32 = 14;
 
+/** Where an attribute that is set goes: instead of an entry, before or behind one, or where there are none yet. */
+const enum Goes {
+  Alone,
+  Instead,
+  InFront,
+  Behind,
+}
+
+const MAX_SETTINGS: i32 = 16;
+
 // By field number: where the last occurrence lies (span), how often it occurs, and what becomes of it.
 const found = memory.data(16 * 8, 8);
 const counts = memory.data(16 * 4, 4);
 const edits = memory.data(16, 4);
 const news = memory.data(16 * 8, 8);
 const left = memory.data(16 * 4, 4);
+
+// Attributes that are set, in the order of their keys: key, value, and where they go (the offset of an entry, and how).
+const settingKeys = memory.data(MAX_SETTINGS * 8, 8);
+const settingValues = memory.data(MAX_SETTINGS * 8, 8);
+const settingPlaces = memory.data(MAX_SETTINGS * 8, 8);
+let settings: i32 = 0;
 
 let input: Span = 0;
 let isChanged = false;
@@ -75,6 +91,7 @@ export namespace event {
     input = span(address, bytes);
     isChanged = hasAttributes = false;
     dropped = null;
+    settings = 0;
     knownEnd = 0;
     memory.fill(found, 0, 16 * 8);
     memory.fill(counts, 0, 16 * 4);
@@ -188,13 +205,41 @@ export namespace event {
     return true;
   }
 
+  /**
+   * Sets an attribute (at most 16), in place of the last one with its key or where the key belongs in the order of keys. A
+   * key that is set is not removed. False if an attribute cannot be read: `failed()` is the answer.
+   */
+  export function setAttribute(key: Span, value: Span): bool {
+    let goes = Goes.Alone;
+    let place: u32 = 0;
+    reader.begin(input);
+    while (hasAttributes && reader.next()) {
+      if (!isKnown(reader.number, reader.wire) || reader.number != Field.Attributes) continue;
+      if (!entry.read(reader.value)) {
+        failure = `not an Event at byte ${reader.offset}`;
+        return false;
+      }
+      const order = compare(entry.key, key);
+      if (order == 0) goes = Goes.Instead;
+      else if (goes == Goes.Instead || goes == Goes.InFront) continue;
+      else goes = order > 0 ? Goes.InFront : Goes.Behind;
+      place = reader.offset;
+    }
+    addSetting(key, value, (<u64>goes << 32) | place);
+    isChanged = true;
+    return true;
+  }
+
   /** The message with its changes; the input itself if there are none. Valid until the event ends. */
   export function build(): Span {
     if (!isChanged) return input;
     output.begin(lengthOf(input) + newBytes());
     memory.copy(left, counts, 16 * 4);
     let written: u32 = 0; // absent fields up to this number are in the output
-    if (knownEnd == 0) writeAbsent(0, LAST_NUMBER);
+    if (knownEnd == 0) {
+      writeAbsent(0, LAST_NUMBER);
+      writeSettings(Goes.Alone, 0);
+    }
     reader.begin(input);
     while (reader.next()) {
       const number = reader.number;
@@ -206,7 +251,10 @@ export namespace event {
       if (!isOurs) output.add(reader.raw);
       else if (number == Field.Attributes) writeAttribute();
       else writeField(number);
-      if (reader.end == knownEnd) writeAbsent(written, LAST_NUMBER);
+      if (reader.end == knownEnd) {
+        writeAbsent(written, LAST_NUMBER);
+        writeSettings(Goes.Alone, 0);
+      }
     }
     return output.bytes;
   }
@@ -264,7 +312,58 @@ function writeNew(number: u32): void {
 }
 
 function writeAttribute(): void {
+  const place = reader.offset;
+  writeSettings(Goes.InFront, place);
+  writeSettings(Goes.Instead, place);
+  if (!isGoneAttribute()) output.add(reader.raw);
+  writeSettings(Goes.Behind, place);
+}
+
+/** Whether an attribute does not stay: its key is set, or removed. */
+function isGoneAttribute(): bool {
   const keys = dropped;
-  if (keys != null && entry.read(reader.value) && entry.isOneOf(keys)) return;
-  output.add(reader.raw);
+  if ((keys == null && settings == 0) || !entry.read(reader.value)) return false;
+  for (let i = 0; i < settings; i++) {
+    if (equal(load<u64>(settingKeys + (i << 3)), entry.key)) return true;
+  }
+  return keys != null && entry.isOneOf(keys);
+}
+
+function addSetting(key: Span, value: Span, place: u64): void {
+  let at = 0;
+  while (at < settings && compare(load<u64>(settingKeys + (at << 3)), key) < 0) at++;
+  if (at == settings || !equal(load<u64>(settingKeys + (at << 3)), key)) {
+    assert(settings < MAX_SETTINGS, "more than 16 attributes are set");
+    const behind = (settings - at) << 3;
+    memory.copy(settingKeys + ((at + 1) << 3), settingKeys + (at << 3), behind);
+    memory.copy(settingValues + ((at + 1) << 3), settingValues + (at << 3), behind);
+    memory.copy(settingPlaces + ((at + 1) << 3), settingPlaces + (at << 3), behind);
+    settings++;
+  }
+  store<u64>(settingKeys + (at << 3), key);
+  store<u64>(settingValues + (at << 3), value);
+  store<u64>(settingPlaces + (at << 3), place);
+}
+
+/** Writes the attributes that go to a place; key and value are written even when they are empty, as protobuf does. */
+function writeSettings(goes: Goes, place: u32): void {
+  for (let i = 0; i < settings; i++) {
+    if (load<u64>(settingPlaces + (i << 3)) != ((<u64>goes << 32) | place)) continue;
+    const key = load<u64>(settingKeys + (i << 3));
+    const value = load<u64>(settingValues + (i << 3));
+    output.varint((Field.Attributes << 3) | Wire.Bytes);
+    output.varint(2 + varintBytes(lengthOf(key)) + lengthOf(key) + varintBytes(lengthOf(value)) + lengthOf(value));
+    output.varint((1 << 3) | Wire.Bytes);
+    output.varint(lengthOf(key));
+    output.add(key);
+    output.varint((2 << 3) | Wire.Bytes);
+    output.varint(lengthOf(value));
+    output.add(value);
+  }
+}
+
+function varintBytes(value: usize): usize {
+  let size: usize = 1;
+  for (; value >= 0x80; value >>= 7) size++;
+  return size;
 }

@@ -69,6 +69,12 @@ export function equal(a: Span, b: Span): bool {
   return memory.compare(addressOf(a), addressOf(b), lengthOf(a)) == 0;
 }
 
+/** Below, equal to or above 0, as the bytes of `a` stand to those of `b`. */
+export function compare(a: Span, b: Span): i32 {
+  const order = memory.compare(addressOf(a), addressOf(b), min(lengthOf(a), lengthOf(b)));
+  return order != 0 ? order : <i32>lengthOf(a) - <i32>lengthOf(b);
+}
+
 /** Part of the contract: the host's blocks. */
 export function alloc(size: u32): usize {
   held++;

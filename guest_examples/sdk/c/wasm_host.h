@@ -1334,6 +1334,10 @@ WH_COLD static wh_answer wh_fail_json(wh_bytes name, uint32_t trouble_at) {
 // ------------------------------------------------------------------------------------------------ changing an event
 
 #define WH_MAX_CHANGES 16
+#define WH_MAX_SET_ATTRIBUTES 8
+
+// Where an attribute that is set goes: instead of an entry, before or behind one, or where there are none yet.
+typedef enum { WH_INSTEAD, WH_IN_FRONT, WH_BEHIND, WH_ALONE } wh_goes;
 
 // The fields of an event that are to be different; zero-initialised, none. What is set must outlive the change.
 typedef struct {
@@ -1348,6 +1352,13 @@ typedef struct {
     uint32_t count;
     const wh_bytes *removed_attributes;
     uint32_t removed_attribute_count;
+    // In the order of their keys.
+    struct {
+        wh_attribute entry;
+        wh_goes goes;
+        const uint8_t *place; // start of that entry
+    } set_attributes[WH_MAX_SET_ATTRIBUTES];
+    uint32_t set_attribute_count;
 } wh_change;
 
 static inline uint32_t wh_change_slot(wh_change *change, uint32_t number) {
@@ -1437,11 +1448,73 @@ static bool wh_remove_attributes(wh_change *change, const wh_event *event, const
     return true;
 }
 
-static bool wh_is_removed_attribute(const wh_change *change, const wh_field *field) {
+// Sets an attribute; a key that is set is not removed. False when an entry cannot be walked: `trouble_at` is its tag.
+static bool wh_set_attribute(wh_change *change, const wh_event *event, wh_bytes key, wh_bytes value,
+                             uint32_t *trouble_at) {
+    wh_goes goes = WH_ALONE;
+    const uint8_t *place = NULL;
+    wh_bytes rest = event->bytes;
+    wh_field field;
     wh_attribute attribute;
-    return field->number == WH_ATTRIBUTES && change->removed_attribute_count &&
-           wh_read_attribute(field->body, &attribute) &&
-           wh_is_one_of(attribute.key, change->removed_attributes, change->removed_attribute_count);
+    while (event->has_attributes && wh_next_field(&rest, &field)) {
+        if (field.number != WH_ATTRIBUTES || field.wire != 2) continue;
+        if (!wh_read_attribute(field.body, &attribute)) {
+            *trouble_at = (uint32_t)(field.whole.at - event->bytes.at);
+            return false;
+        }
+        int order = wh_order(attribute.key, key);
+        if (order == 0) goes = WH_INSTEAD, place = field.whole.at;
+        else if (goes == WH_ALONE || goes == WH_BEHIND) goes = order > 0 ? WH_IN_FRONT : WH_BEHIND, place = field.whole.at;
+    }
+    uint32_t slot = 0;
+    while (slot < change->set_attribute_count && wh_order(change->set_attributes[slot].entry.key, key) < 0) slot++;
+    if (slot == change->set_attribute_count || !wh_same(change->set_attributes[slot].entry.key, key)) {
+        if (change->set_attribute_count == WH_MAX_SET_ATTRIBUTES) __builtin_trap();
+        for (uint32_t i = change->set_attribute_count++; i > slot; i--) {
+            change->set_attributes[i] = change->set_attributes[i - 1];
+        }
+    }
+    change->set_attributes[slot].entry = (wh_attribute){key, value};
+    change->set_attributes[slot].goes = goes;
+    change->set_attributes[slot].place = place;
+    return true;
+}
+
+// Whether an entry does not stay: its key is set, or removed.
+static bool wh_is_gone_attribute(const wh_change *change, const wh_field *field) {
+    wh_attribute attribute;
+    if (field->number != WH_ATTRIBUTES || !(change->removed_attribute_count | change->set_attribute_count)) return false;
+    if (!wh_read_attribute(field->body, &attribute)) return false;
+    for (uint32_t i = 0; i < change->set_attribute_count; i++) {
+        if (wh_same(change->set_attributes[i].entry.key, attribute.key)) return true;
+    }
+    return wh_is_one_of(attribute.key, change->removed_attributes, change->removed_attribute_count);
+}
+
+static uint32_t wh_varint_size(uint32_t number) {
+    uint32_t size = 1;
+    while (number >>= 7) size++;
+    return size;
+}
+
+// Writes the attributes that go to a place; key and value are written even when they are empty, as protobuf does.
+static void wh_put_attributes(wh_buffer *out, const wh_change *change, wh_goes goes, const uint8_t *place) {
+    for (uint32_t i = 0; i < change->set_attribute_count; i++) {
+        if (change->set_attributes[i].goes != goes || change->set_attributes[i].place != place) continue;
+        wh_attribute entry = change->set_attributes[i].entry;
+        wh_put_varint(out, WH_ATTRIBUTES << 3 | 2);
+        wh_put_varint(out, 2 + wh_varint_size(entry.key.size) + entry.key.size + wh_varint_size(entry.value.size) +
+                               entry.value.size);
+        wh_put_delimited(out, 1, entry.key);
+        wh_put_delimited(out, 2, entry.value);
+    }
+}
+
+static bool wh_has_attributes_at(const wh_change *change, const uint8_t *place) {
+    for (uint32_t i = 0; i < change->set_attribute_count; i++) {
+        if (change->set_attributes[i].place == place) return true;
+    }
+    return false;
 }
 
 // Copies a run of unchanged bytes, then writes the absent fields with numbers from `*from` up to `below`.
@@ -1477,7 +1550,7 @@ static bool wh_is_replacing(const wh_event *event, const wh_change *change) {
         if (number > WH_BEFORE_UNAVAILABLE_COLUMNS) return false;
         if (!event->last[number].end || event->repeated >> number & 1) return false;
     }
-    return !change->removed_attribute_count;
+    return !change->removed_attribute_count && !change->set_attribute_count;
 }
 
 // Sets each image that stands there more than once to its last occurrence, unless the change has it already.
@@ -1503,21 +1576,35 @@ static void wh_put_changed(wh_buffer *out, const wh_event *event, wh_change *cha
     wh_bytes rest = event->bytes;
     wh_field field;
     uint32_t from = 0;
-    if (known_end == copied) wh_put_absent(out, change, (wh_bytes){copied, 0}, &from, UINT32_MAX);
+    bool is_alone = wh_has_attributes_at(change, NULL); // attributes are set, and the event has none
+    if (known_end == copied) {
+        wh_put_absent(out, change, (wh_bytes){copied, 0}, &from, UINT32_MAX);
+        wh_put_attributes(out, change, WH_ALONE, NULL);
+    }
     while (wh_next_field(&rest, &field)) {
         if (!wh_is_known(&field)) continue;
         uint32_t slot = 0;
         while (slot < change->count && change->fields[slot].number != field.number) slot++;
-        bool is_gone = slot < change->count || wh_is_removed_attribute(change, &field);
+        const uint8_t *start = field.whole.at;
+        bool is_gone = slot < change->count || wh_is_gone_attribute(change, &field);
+        bool is_place = wh_has_attributes_at(change, start);
         uint32_t absent = wh_next_absent(change, from);
-        if (is_gone || (absent < change->count && change->fields[absent].number < field.number)) {
-            wh_put_absent(out, change, (wh_bytes){copied, (uint32_t)(field.whole.at - copied)}, &from, field.number);
-            copied = field.whole.at;
+        if (is_gone || is_place || (absent < change->count && change->fields[absent].number < field.number)) {
+            wh_put_absent(out, change, (wh_bytes){copied, (uint32_t)(start - copied)}, &from, field.number);
+            copied = start;
         }
-        if (slot < change->count && change->fields[slot].last == copied) wh_put_change(out, change, slot);
+        if (is_place) {
+            wh_put_attributes(out, change, WH_IN_FRONT, start);
+            wh_put_attributes(out, change, WH_INSTEAD, start);
+            if (!is_gone) wh_put(out, field.whole);
+            wh_put_attributes(out, change, WH_BEHIND, start);
+            copied = rest.at;
+        }
+        if (slot < change->count && change->fields[slot].last == start) wh_put_change(out, change, slot);
         if (is_gone) copied = rest.at;
-        if (rest.at != known_end || absent == change->count) continue;
+        if (rest.at != known_end || (absent == change->count && !is_alone)) continue;
         wh_put_absent(out, change, (wh_bytes){copied, (uint32_t)(known_end - copied)}, &from, UINT32_MAX);
+        wh_put_attributes(out, change, WH_ALONE, NULL);
         copied = known_end;
     }
     wh_put(out, (wh_bytes){copied, (uint32_t)(event->bytes.at + event->bytes.size - copied)});
@@ -1525,7 +1612,8 @@ static void wh_put_changed(wh_buffer *out, const wh_event *event, wh_change *cha
 
 // The event goes on with its changes; without any, as it came.
 static wh_answer wh_changed(const wh_event *event, wh_change *change) {
-    if (!change->count && !change->removed_attribute_count && !wh_repeats_image(event)) return wh_keep(event);
+    bool has_attributes = change->removed_attribute_count || change->set_attribute_count;
+    if (!change->count && !has_attributes && !wh_repeats_image(event)) return wh_keep(event);
     wh_buffer out = {0};
     wh_reserve(&out, event->bytes.size + 64);
     wh_put_changed(&out, event, change);

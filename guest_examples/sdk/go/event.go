@@ -64,7 +64,25 @@ type Event struct {
 	knownEnd      int // behind the last field of the schema
 	hasAttributes bool
 	dropped       func(key []byte) bool
+	settings      []setting // attributes that are set, in the order of their keys
 	changed       bool
+}
+
+// place says where an attribute that is set goes: instead of an entry, before or behind one, or where there are none yet.
+type place uint8
+
+const (
+	alone place = iota
+	instead
+	inFront
+	behind
+)
+
+type setting struct {
+	key   string
+	value []byte
+	place place
+	start int // of that entry
 }
 
 // isKnown says whether a field comes with the schema's wire type; anything else is an unknown field.
@@ -185,6 +203,41 @@ func (e *Event) RemoveAttributes(isRemoved func(key []byte) bool) string {
 			e.dropped, e.changed = isRemoved, true
 		}
 	}
+	return ""
+}
+
+// SetAttribute sets an attribute, in place of the last one with its key or where the key belongs in the order of keys. A key
+// that is set is not removed. If an attribute cannot be read it gives the text to fail with.
+func (e *Event) SetAttribute(key string, value []byte) string {
+	found := setting{key: key, value: value}
+	r := fieldReader{message: e.input}
+	for e.hasAttributes && r.next() {
+		if r.number != attributes || r.wire != wireBytes {
+			continue
+		}
+		other, _, ok := attribute(r.bytes)
+		switch {
+		case !ok:
+			return notAnEvent(r.start)
+		case string(other) == key:
+			found.place, found.start = instead, r.start
+		case found.place == instead || found.place == inFront:
+		case string(other) > key:
+			found.place, found.start = inFront, r.start
+		default:
+			found.place, found.start = behind, r.start
+		}
+	}
+	at := 0
+	for at < len(e.settings) && e.settings[at].key < key {
+		at++
+	}
+	if at == len(e.settings) || e.settings[at].key != key {
+		e.settings = append(e.settings, setting{})
+		copy(e.settings[at+1:], e.settings[at:])
+	}
+	e.settings[at] = found
+	e.changed = true
 	return ""
 }
 

@@ -8,6 +8,9 @@ func (e *Event) maxBytes() int {
 			size += maxHeaderBytes + len(field.newBytes) - len(field.bytes)
 		}
 	}
+	for i := range e.settings {
+		size += 3*maxHeaderBytes + len(e.settings[i].key) + len(e.settings[i].value)
+	}
 	return size
 }
 
@@ -18,6 +21,7 @@ func (e *Event) appendTo(to []byte) []byte {
 	written := 0 // absent fields up to this number are in the output
 	if e.knownEnd == 0 {
 		to = e.appendAbsent(to, 0, lastField)
+		to = e.appendSettings(to, alone, 0)
 	}
 	r := fieldReader{message: e.input}
 	for r.next() {
@@ -31,26 +35,53 @@ func (e *Event) appendTo(to []byte) []byte {
 			written = number
 		}
 		if number == attributes {
-			if !e.isDropped(r.bytes) {
+			to = e.appendSettings(to, inFront, r.start)
+			to = e.appendSettings(to, instead, r.start)
+			if !e.isGone(r.bytes) {
 				to = append(to, r.raw()...)
 			}
+			to = e.appendSettings(to, behind, r.start)
 		} else {
 			seen[number]++
 			to = e.appendField(to, &r, seen[number] == e.fields[number].count)
 		}
 		if r.at == e.knownEnd {
 			to = e.appendAbsent(to, written, lastField)
+			to = e.appendSettings(to, alone, 0)
 		}
 	}
 	return to
 }
 
-func (e *Event) isDropped(entry []byte) bool {
-	if e.dropped == nil {
+// isGone says whether an attribute does not stay: its key is set, or removed.
+func (e *Event) isGone(entry []byte) bool {
+	if e.dropped == nil && len(e.settings) == 0 {
 		return false
 	}
 	key, _, ok := attribute(entry)
-	return ok && e.dropped(key)
+	for i := range e.settings {
+		if ok && e.settings[i].key == string(key) {
+			return true
+		}
+	}
+	return ok && e.dropped != nil && e.dropped(key)
+}
+
+// appendSettings writes the attributes that go to a place; key and value are written even when they are empty, as
+// protobuf does.
+func (e *Event) appendSettings(to []byte, place place, start int) []byte {
+	for i := range e.settings {
+		s := &e.settings[i]
+		if s.place != place || s.start != start {
+			continue
+		}
+		keySize, valueSize := uint64(len(s.key)), uint64(len(s.value))
+		to = appendVarint(to, attributes<<3|uint64(wireBytes))
+		to = appendVarint(to, 2+uint64(varintBytes(keySize)+varintBytes(valueSize))+keySize+valueSize)
+		to = append(appendVarint(append(to, 1<<3|byte(wireBytes)), keySize), s.key...)
+		to = append(appendVarint(append(to, 2<<3|byte(wireBytes)), valueSize), s.value...)
+	}
+	return to
 }
 
 // appendField writes what becomes of one occurrence: a new value stands where the last one stood, the others go.

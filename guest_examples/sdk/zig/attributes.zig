@@ -1,6 +1,5 @@
 //! The event's attributes (field 1000): read, remove and set entries of the map.
 
-const std = @import("std");
 const wire = @import("wire.zig");
 const event_file = @import("event.zig");
 const Buffer = @import("buffer.zig").Buffer;
@@ -59,13 +58,17 @@ pub noinline fn removeAll(event: *Event, keys: []const []const u8, failed_at: *u
     while (try entries.next()) |entry| {
         for (keys) |key| {
             if (!utf8.same(entry.key, key)) continue;
-            try event.patch(entry.start, entry.end, .attributes, "");
+            // What was set stays.
+            if (event.attributePatch(entry.start, entry.end, key) == null) {
+                try event.patchAttribute(entry.start, entry.end, key, "");
+            }
             break;
         }
     }
 }
 
-/// Set an attribute: in place of the last entry with its key, or where the key belongs in the order of keys.
+/// Set an attribute: in place of the last entry with its key, or where the key belongs in the order of keys. Key and value
+/// must live until the answer is given.
 pub noinline fn set(event: *Event, key: []const u8, value: []const u8, failed_at: *usize) event_file.Error!void {
     var last: ?Entry = null;
     var place: ?usize = null;
@@ -74,17 +77,17 @@ pub noinline fn set(event: *Event, key: []const u8, value: []const u8, failed_at
     errdefer failed_at.* = entries.failed_at;
     while (try entries.next()) |entry| {
         end = entry.end;
-        if (place == null and std.mem.order(u8, entry.key, key) == .gt) place = entry.start;
+        if (place == null and utf8.order(entry.key, key) == .gt) place = entry.start;
         if (!utf8.same(entry.key, key)) continue;
-        if (last) |old| try event.patch(old.start, old.end, .attributes, "");
+        if (last) |old| try event.patchAttribute(old.start, old.end, key, "");
         last = entry;
     }
     var encoded = try Buffer.init(key.len + value.len + 32);
     try appendEntry(&encoded, key, value);
     const replacement = encoded.finish();
-    if (last) |old| return event.patch(old.start, old.end, .attributes, replacement);
+    if (last) |old| return event.patchAttribute(old.start, old.end, key, replacement);
     const at = place orelse end orelse try event.placeOf(.attributes);
-    try event.patch(at, at, .attributes, replacement);
+    try event.patchAttribute(at, at, key, replacement);
 }
 
 /// Write one entry of the map; key and value are always written, even when they are empty, as protobuf does.

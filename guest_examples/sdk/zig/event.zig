@@ -2,8 +2,8 @@
 //!
 //! The top level of the message is walked once. Changes are patches: a span of the input and what stands there instead.
 
-const std = @import("std");
 const memory = @import("memory.zig");
+const utf8 = @import("utf8.zig");
 const wire = @import("wire.zig");
 const Buffer = @import("buffer.zig").Buffer;
 
@@ -50,6 +50,8 @@ const Patch = struct {
     /// Tag and length of a new value that is not copied before it is written.
     head: wire.Head = .{},
     body: []const u8 = "",
+    /// Of an entry of the attributes: its key. Entries that are inserted at the same place stand in the order of keys.
+    key: []const u8 = "",
     /// Pieces of the body that are something else, in order; written while the rest is copied.
     pieces: []const Replacement = &.{},
 
@@ -58,7 +60,8 @@ const Patch = struct {
         if (self.start != other.start) return self.start < other.start;
         const inserts = self.end == self.start;
         if (inserts != (other.end == other.start)) return inserts;
-        return self.number < other.number;
+        if (self.number != other.number) return self.number < other.number;
+        return utf8.order(self.key, other.key) == .lt;
     }
 };
 
@@ -282,6 +285,27 @@ pub const Event = struct {
     pub fn patch(self: *Event, start: usize, end: usize, field: Field, replacement: []const u8) memory.Error!void {
         const new = Patch{ .start = start, .end = end, .number = @backingInt(field), .body = replacement };
         try self.patchWith(&new, replacement.len);
+    }
+
+    /// Put an entry of the attributes, or nothing, in place of a span; also of what was put there before.
+    pub fn patchAttribute(self: *Event, start: usize, end: usize, key: []const u8, entry: []const u8) memory.Error!void {
+        if (self.attributePatch(start, end, key)) |old| {
+            self.encoded_length = self.encoded_length - old.body.len + entry.len;
+            old.body = entry;
+            return;
+        }
+        const number = @backingInt(Field.attributes);
+        const new = Patch{ .start = start, .end = end, .number = number, .body = entry, .key = key };
+        try self.patchWith(&new, entry.len);
+    }
+
+    /// What was put in place of an entry, or inserted with the same key.
+    pub fn attributePatch(self: *Event, start: usize, end: usize, key: []const u8) ?*Patch {
+        for (self.patches[0..self.patch_count]) |*item| {
+            if (item.number != @backingInt(Field.attributes) or item.start != start or item.end != end) continue;
+            if (start != end or utf8.same(item.key, key)) return item;
+        }
+        return null;
     }
 
     /// Add a patch whose body, with its pieces, has `len` bytes.

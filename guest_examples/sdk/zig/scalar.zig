@@ -63,12 +63,12 @@ fn integerText(number: msgpack.Integer) memory.Error![]const u8 {
 }
 
 fn orderStrings(value: json.Value, text: []const u8) Order {
-    if (value.plain()) |plain| return std.mem.order(u8, plain, text);
+    if (value.plain()) |plain| return utf8.order(plain, text);
     var rest = text;
     var characters = value.characters();
     while (characters.next()) |char| {
         const len = @min(char.len, rest.len);
-        const found = std.mem.order(u8, char[0..len], rest[0..len]);
+        const found = utf8.order(char[0..len], rest[0..len]);
         if (found != .eq) return found;
         if (len < char.len) return .gt;
         rest = rest[len..];

@@ -1,5 +1,7 @@
 //! UTF-8 and vectors: how far a text is plain, and whether a sequence is well formed.
 
+const std = @import("std");
+
 const Vector = @Vector(16, u8);
 const Signed = @Vector(16, i8);
 
@@ -62,6 +64,11 @@ pub fn startsWith(text: []const u8, beginning: []const u8) bool {
 
 pub fn endsWith(text: []const u8, end: []const u8) bool {
     return text.len >= end.len and same(text[text.len - end.len ..], end);
+}
+
+/// How two texts stand to each other by their bytes.
+pub noinline fn order(a: []const u8, b: []const u8) std.math.Order {
+    return std.mem.order(u8, a, b);
 }
 
 /// Where a byte stands first. The standard library's search is fast and large; these texts are short.

@@ -52,22 +52,14 @@ pub const Reader = struct {
         self.at += @intCast(count);
     }
 
-    inline fn varint(self: *Reader, max_bytes: usize) Error!u64 {
-        if (self.at < self.bytes.len and self.bytes[self.at] < 0x80) {
-            self.at += 1;
-            return self.bytes[self.at - 1];
-        }
-        return self.longVarint(max_bytes);
-    }
-
-    noinline fn longVarint(self: *Reader, max_bytes: usize) Error!u64 {
+    noinline fn varint(self: *Reader, max_bytes: u32) Error!u64 {
         var value: u64 = 0;
-        var shift: usize = 0;
-        while (self.at < self.bytes.len and shift < 7 * max_bytes) : (shift += 7) {
+        var shift: u32 = 0;
+        while (self.at < self.bytes.len and shift < max_bytes *% 7) : (shift +%= 7) {
             const byte = self.bytes[self.at];
             self.at += 1;
-            // Of the tenth byte one bit fits; as everywhere, the others are left out.
-            value |= @as(u64, byte & 0x7f) << @intCast(shift);
+            // The shift is below 70: of a tenth byte one bit fits, and as everywhere the others are left out.
+            value |= @as(u64, byte & 0x7f) << @truncate(shift);
             if (byte < 0x80) return value;
         }
         return error.NotAnEvent;

@@ -7,6 +7,8 @@ use wasm_host::{put_event, Answer, Change, Entry, Event, Transform};
 struct Probe {
     answer: usize,
     edits: Vec<Value<'static>>,
+    attributes: Vec<(&'static [u8], &'static [u8])>,
+    removed: Vec<&'static [u8]>,
 }
 
 /// The scalar fields in words, as a failure: what the SDK has read.
@@ -26,14 +28,23 @@ fn show(event: &Event) -> Result<Answer, String> {
 
 impl Transform for Probe {
     fn configure(config: Entry<'static>) -> Result<Probe, String> {
-        let top = config.open(&["answer", "edits"])?;
+        let top = config.open(&["answer", "edits", "attributes", "removed"])?;
         let answer = top.required("answer")?.choice(&["event", "drop", "both", "fail", "fields"])?;
         let mut edits = Vec::new();
         for entry in top.required("edits")?.list()? {
             edits.push(entry.value.clone());
             entry.open(&["field", "bytes", "number"])?;
         }
-        Ok(Probe { answer, edits })
+        let mut attributes = Vec::new();
+        if let Some(entry) = top.get("attributes") {
+            for entry in entry.list()? {
+                if let (Some(Value::Str(key)), Some(Value::Bin(value))) = (entry.value.get("key"), entry.value.get("value")) {
+                    attributes.push((key.as_bytes(), *value));
+                }
+            }
+        }
+        let removed = top.strings("removed")?.into_iter().map(str::as_bytes).collect();
+        Ok(Probe { answer, edits, attributes, removed })
     }
 
     fn transform(&self, event: &Event) -> Result<Answer, String> {
@@ -52,6 +63,10 @@ impl Transform for Probe {
                 (_, Some(Value::Int(number))) => change.set_number(field, *number as u64),
                 _ => change.remove(field),
             }
+        }
+        change.remove_attributes(event, &self.removed)?;
+        for (key, value) in &self.attributes {
+            change.set_attribute(event, key, value)?;
         }
         match self.answer {
             0 => Ok(change.answer(event)),

@@ -1,8 +1,8 @@
 // Shows what the SDK does for a test: edits fields as the configuration says, and answers in each of the four ways.
 
 import {
-  Config, DROP, Field, Level, Metric, Path, Value, addressOf, event, fail, isRefused, keepText, lengthOf, log, scan,
-  select, several, span, splice, status, writeString,
+  Config, DROP, Field, Level, Metric, Path, Span, Value, addressOf, event, fail, isRefused, keep, keepText, lengthOf, log,
+  scan, select, several, span, splice, status, writeString,
 } from "../../../guest_examples/sdk/assemblyscript";
 
 export { alloc, dealloc, wasm_host_abi_version } from "../../../guest_examples/sdk/assemblyscript";
@@ -15,6 +15,13 @@ class Edit {
   number: Value | null = null;
 }
 
+class Setting {
+  key: Span = 0;
+  value: Span = 0;
+}
+
+const settings: Setting[] = [];
+let removed: StaticArray<Span> | null = null;
 let answer: i32 = 0;
 const edits: Edit[] = [];
 const events = new Metric("probe.events");
@@ -23,7 +30,7 @@ const MARK = keepText("hidden");
 let path: Path = new Path([]);
 
 export function init(address: usize, bytes: u32): i32 {
-  const config = Config.read(span(address, bytes), ["answer", "edits", "path"]);
+  const config = Config.read(span(address, bytes), ["answer", "edits", "path", "attributes", "removed"]);
   answer = config.choice("answer", ["event", "drop", "both", "fail", "fields", "path"]);
   if (config.has("path")) path = config.path("path");
   const entries = config.entries("edits");
@@ -35,7 +42,37 @@ export function init(address: usize, bytes: u32): i32 {
     if (entry.has("number")) edit.number = entry.required("number");
     edits.push(edit);
   }
+  if (config.has("attributes")) readAttributes(config);
   return status();
+}
+
+function readAttributes(config: Config): void {
+  const entries = config.entries("attributes");
+  for (let i = 0; i < entries.length && !isRefused(); i++) {
+    const entry = Config.open(entries[i].value, entries[i].place, ["key", "value"]);
+    const setting = new Setting();
+    const value = entry.required("value").bytes!;
+    setting.key = keepBytes(entry.required("key"));
+    setting.value = keep(span(value.dataStart, value.byteLength));
+    settings.push(setting);
+  }
+  const names = config.entries("removed");
+  removed = new StaticArray<Span>(names.length);
+  for (let i = 0; i < names.length; i++) removed![i] = keepBytes(names[i].value);
+}
+
+function keepBytes(value: Value): Span {
+  return keepText(value.text);
+}
+
+/** Removes and sets attributes; false when one of the event cannot be read. */
+function editAttributes(): bool {
+  const names = removed;
+  if (names != null && !event.removeAttributes(names)) return false;
+  for (let i = 0; i < settings.length; i++) {
+    if (!event.setAttribute(settings[i].key, settings[i].value)) return false;
+  }
+  return true;
 }
 
 function apply(edit: Edit): void {
@@ -77,6 +114,7 @@ export function transform(address: usize, bytes: u32): u64 {
   if (answer == Answer.Fields) return show();
   if (answer == Answer.Path) return hide();
   for (let i = 0; i < edits.length; i++) apply(edits[i]);
+  if (!editAttributes()) return event.failed();
   if (answer == Answer.Event) return event.answer();
   several.begin();
   several.add(span(address, bytes));

@@ -11,15 +11,19 @@ const Kind = enum { event, drop, both, fail, fields };
 
 var kind: Kind = .event;
 var edits: sdk.msgpack.Value = undefined;
+var settings: ?sdk.msgpack.Value = null;
+var removed: []const []const u8 = &.{};
 
 pub fn configure(item: sdk.config.Item) sdk.config.Error!void {
-    const map = try item.map(&.{ "answer", "edits" });
+    const map = try item.map(&.{ "answer", "edits", "attributes", "removed" });
     kind = @fromBackingInt(@intCast(try map.choice("answer", &.{ "event", "drop", "both", "fail", "fields" }, null)));
     var place: sdk.config.Place = undefined;
     const list = try map.required("edits", &place);
     var entries = try list.list();
     while (entries.next()) |entry| _ = try entry.map(&.{ "field", "bytes", "number" });
     edits = list.value;
+    settings = map.get("attributes");
+    removed = try map.strings("removed");
 }
 
 pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer {
@@ -34,6 +38,11 @@ pub fn transform(event: *sdk.Event, context: *sdk.Context) sdk.Error!sdk.Answer 
     }
     var items = edits.items();
     while (items.next()) |value| try edit(event, .{ .value = value, .place = &.{} });
+    try sdk.attributes.removeAll(event, removed, &context.failed_at);
+    if (settings) |value| {
+        var entries = value.items();
+        while (entries.next()) |entry| try setAttribute(event, .{ .value = entry, .place = &.{} }, context);
+    }
     if (kind == .event) return .keep;
     var both = try sdk.Buffer.init(event.bytes.len + event.encodedLength() + 16);
     try both.varint(event.bytes.len);
@@ -48,6 +57,11 @@ fn edit(event: *sdk.Event, map: sdk.config.Map) sdk.Error!void {
     if (map.get("bytes")) |value| return event.setBytes(field, value.binary().?);
     if (map.get("number")) |value| return event.setVarint(field, value.integer().?.magnitude);
     try event.remove(field);
+}
+
+fn setAttribute(event: *sdk.Event, map: sdk.config.Map, context: *sdk.Context) sdk.Error!void {
+    const key = map.get("key").?.string().?;
+    try sdk.attributes.set(event, key, map.get("value").?.binary().?, &context.failed_at);
 }
 
 /// The scalar fields in words: what the SDK has read.

@@ -12,11 +12,30 @@ enum To<'c> {
     Number(u64),
 }
 
+/// Where an attribute that is set goes, by the start of an entry: instead of it, before it, behind it, or where there
+/// are none yet.
+#[derive(Clone, Copy, PartialEq)]
+enum Goes {
+    Instead(usize),
+    Before(usize),
+    Behind(usize),
+    Alone,
+}
+
+#[derive(Clone, Copy)]
+struct Setting<'c> {
+    key: &'c [u8],
+    value: &'c [u8],
+    goes: Goes,
+}
+
 /// The fields of an event that are to be different.
 #[derive(Default)]
 pub struct Change<'c> {
     fields: Vec<(u32, To<'c>)>,
     removed_attributes: &'c [&'c [u8]],
+    /// In the order of their keys.
+    set_attributes: Vec<Setting<'c>>,
 }
 
 impl<'c> Change<'c> {
@@ -45,6 +64,23 @@ impl<'c> Change<'c> {
         })
     }
 
+    /// Sets an attribute, in place of the last one with its key or where the key belongs in the order of keys. A key that is
+    /// set is not removed.
+    pub fn set_attribute(&mut self, event: &Event, key: &'c [u8], value: &'c [u8]) -> Result<(), String> {
+        let mut goes = Goes::Alone;
+        event.each_entry(|start, other, _| {
+            if other == key {
+                goes = Goes::Instead(start);
+            } else if matches!(goes, Goes::Alone | Goes::Behind(_)) {
+                goes = if other > key { Goes::Before(start) } else { Goes::Behind(start) };
+            }
+        })?;
+        self.set_attributes.retain(|setting| setting.key != key);
+        self.set_attributes.push(Setting { key, value, goes });
+        self.set_attributes.sort_by_key(|setting| setting.key);
+        Ok(())
+    }
+
     fn to(&mut self, number: u32, to: To<'c>) {
         self.fields.retain(|(other, _)| *other != number);
         self.fields.push((number, to));
@@ -53,7 +89,8 @@ impl<'c> Change<'c> {
 
     /// The event goes on with its changes; without any, as it came. Earlier occurrences of an image do not go on.
     pub fn answer(&self, event: &Event) -> Answer {
-        if self.fields.is_empty() && self.removed_attributes.is_empty() && !event.repeats_image() {
+        let keeps_attributes = self.removed_attributes.is_empty() && self.set_attributes.is_empty();
+        if self.fields.is_empty() && keeps_attributes && !event.repeats_image() {
             return Answer::Keep;
         }
         Answer::Event(self.encode(event))
@@ -80,7 +117,11 @@ impl<'c> Change<'c> {
     where
         'c: 'e,
     {
-        let mut all = Change { fields: self.fields.clone(), removed_attributes: self.removed_attributes };
+        let mut all = Change {
+            fields: self.fields.clone(),
+            removed_attributes: self.removed_attributes,
+            set_attributes: self.set_attributes.clone(),
+        };
         let images = [(BEFORE, event.before, event.repeats_before), (AFTER, event.after, event.repeats_after)];
         for (number, image, is_repeated) in images {
             let is_changed = self.fields.iter().any(|(changed, _)| *changed == number);
@@ -100,6 +141,7 @@ impl<'c> Change<'c> {
         let mut copied = 0;
         if known_end == 0 {
             self.put_absent(&last, &mut next, u32::MAX, out);
+            self.put_attributes(Goes::Alone, out);
         }
         let mut fields = Fields::new(bytes);
         while let Ok(Some(field)) = fields.step() {
@@ -107,8 +149,9 @@ impl<'c> Change<'c> {
                 continue;
             }
             let slot = self.fields.iter().position(|(number, _)| *number == field.number);
-            let is_gone = slot.is_some() || (field.number == ATTRIBUTES && self.is_removed_attribute(field.body));
-            if is_gone || self.has_absent(&last, next, field.number) {
+            let is_gone = slot.is_some() || (field.number == ATTRIBUTES && self.is_gone_attribute(field.body));
+            let is_place = field.number == ATTRIBUTES && self.has_attributes_at(field.start);
+            if is_gone || is_place || self.has_absent(&last, next, field.number) {
                 out.extend_from_slice(&bytes[copied..field.start]);
                 copied = field.start;
                 self.put_absent(&last, &mut next, field.number, out);
@@ -116,13 +159,22 @@ impl<'c> Change<'c> {
             if let Some(slot) = slot.filter(|slot| last[*slot] == Some(field.start)) {
                 self.put(slot, out);
             }
-            if is_gone {
+            if is_place {
+                self.put_attributes(Goes::Before(field.start), out);
+                self.put_attributes(Goes::Instead(field.start), out);
+                if !is_gone {
+                    out.extend_from_slice(&bytes[field.start..field.end]);
+                }
+                self.put_attributes(Goes::Behind(field.start), out);
+            }
+            if is_gone || is_place {
                 copied = field.end;
             }
-            if field.end == known_end && self.has_absent(&last, next, u32::MAX) {
+            if field.end == known_end && (self.has_absent(&last, next, u32::MAX) || !self.set_attributes.is_empty()) {
                 out.extend_from_slice(&bytes[copied..known_end]);
                 copied = known_end;
                 self.put_absent(&last, &mut next, u32::MAX, out);
+                self.put_attributes(Goes::Alone, out);
             }
         }
         out.extend_from_slice(&bytes[copied..]);
@@ -167,8 +219,28 @@ impl<'c> Change<'c> {
         }
     }
 
-    fn is_removed_attribute(&self, entry: &[u8]) -> bool {
-        !self.removed_attributes.is_empty()
-            && read_attribute(entry).map_or(false, |(key, _)| self.removed_attributes.contains(&key))
+    /// Whether an entry does not stay: its key is set, or removed.
+    fn is_gone_attribute(&self, entry: &[u8]) -> bool {
+        if self.removed_attributes.is_empty() && self.set_attributes.is_empty() {
+            return false;
+        }
+        read_attribute(entry).map_or(false, |(key, _)| {
+            self.removed_attributes.contains(&key) || self.set_attributes.iter().any(|setting| setting.key == key)
+        })
+    }
+
+    fn has_attributes_at(&self, start: usize) -> bool {
+        let places = [Goes::Before(start), Goes::Instead(start), Goes::Behind(start)];
+        self.set_attributes.iter().any(|setting| places.contains(&setting.goes))
+    }
+
+    /// Writes the attributes that go to a place; key and value are written even when they are empty, as protobuf does.
+    fn put_attributes(&self, goes: Goes, out: &mut Vec<u8>) {
+        for setting in self.set_attributes.iter().filter(|setting| setting.goes == goes) {
+            let mut entry = Vec::with_capacity(setting.key.len() + setting.value.len() + 12);
+            wire::put_bytes(&mut entry, 1, setting.key);
+            wire::put_bytes(&mut entry, 2, setting.value);
+            wire::put_bytes(out, ATTRIBUTES, &entry);
+        }
     }
 }

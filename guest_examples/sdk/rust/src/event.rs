@@ -135,6 +135,11 @@ impl<'a> Event<'a> {
 
     /// Calls `see` with key and value of every attribute.
     pub fn each_attribute(&self, mut see: impl FnMut(&'a [u8], &'a [u8])) -> Result<(), String> {
+        self.each_entry(|_, key, value| see(key, value))
+    }
+
+    /// The same, with where the entry starts in the event.
+    pub(crate) fn each_entry(&self, mut see: impl FnMut(usize, &'a [u8], &'a [u8])) -> Result<(), String> {
         if !self.has_attributes {
             return Ok(());
         }
@@ -142,7 +147,7 @@ impl<'a> Event<'a> {
         while let Some(field) = fields.step().map_err(not_an_event)? {
             if field.number == ATTRIBUTES && field.wire == wire::BYTES {
                 let (key, value) = read_attribute(field.body).ok_or_else(|| not_an_event(field.start))?;
-                see(key, value);
+                see(field.start, key, value);
             }
         }
         Ok(())

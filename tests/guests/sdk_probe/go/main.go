@@ -22,8 +22,15 @@ type edit struct {
 	isBytes, isNumber bool
 }
 
+type setting struct {
+	key   string
+	value []byte
+}
+
 var (
-	answer int
+	settings []setting
+	removed  map[string]bool
+	answer   int
 	edits  []edit
 	path   wasmhost.Path
 	splice wasmhost.Splice
@@ -35,7 +42,7 @@ func init() { wasmhost.Serve(configure, transform) }
 func main() {}
 
 func configure(config *wasmhost.Config) {
-	answer = config.Allow("answer", "edits", "path").Choice("answer", "event", "drop", "both", "fail", "fields", "path")
+	answer = config.Allow("answer", "edits", "path", "attributes", "removed").Choice("answer", "event", "drop", "both", "fail", "fields", "path")
 	if config.Has("path") {
 		path = config.Path("path")
 	}
@@ -44,6 +51,18 @@ func configure(config *wasmhost.Config) {
 		e.bytes, e.isBytes = entry.Value("bytes")
 		e.number, e.isNumber = entry.Value("number")
 		edits = append(edits, e)
+	}
+	if !config.Has("attributes") {
+		return
+	}
+	for _, entry := range config.Maps("attributes") {
+		key, _ := entry.Allow("key", "value").Value("key")
+		value, _ := entry.Value("value")
+		settings = append(settings, setting{key.Text, []byte(value.Text)})
+	}
+	removed = map[string]bool{}
+	for _, key := range config.Strings("removed") {
+		removed[key] = true
 	}
 }
 
@@ -56,6 +75,19 @@ func (e edit) apply(event *wasmhost.Event) {
 	default:
 		event.Remove(e.field)
 	}
+}
+
+// editAttributes removes and sets attributes, and gives the text to fail with.
+func editAttributes(event *wasmhost.Event) string {
+	if problem := event.RemoveAttributes(func(key []byte) bool { return removed[string(key)] }); problem != "" {
+		return problem
+	}
+	for _, s := range settings {
+		if problem := event.SetAttribute(s.key, s.value); problem != "" {
+			return problem
+		}
+	}
+	return ""
 }
 
 // show gives the scalar fields in words, as a failure: what the SDK has read.
@@ -110,6 +142,11 @@ func transform(event *wasmhost.Event) wasmhost.Answer {
 	input := event.Build()
 	for _, e := range edits {
 		e.apply(event)
+	}
+	if removed != nil {
+		if problem := editAttributes(event); problem != "" {
+			return wasmhost.Fail(problem)
+		}
 	}
 	if answer == answerEvent {
 		return event.Answer()
