@@ -13,7 +13,7 @@ import fastavro
 import pytest
 from fastavro.schema import to_parsing_canonical_form
 
-from abi import DecodeError, Operation
+from abi import DecodeError, Operation, event_pb2
 from abi.formats import FORMATS
 from abi.formats.avro_schema import event_schema
 from tests.property.format_documents import Generator
@@ -160,3 +160,16 @@ def test_examples_are_word_for_word_those_of_the_descriptions() -> None:
     examples = [*CDC, *OPENCDC, (HERE / "event.avsc").read_text()]
     assert [text for text in examples if text not in described] == []
     assert len(re.findall(r"^```json$", described, re.M)) == len(CDC)
+    records = re.findall(r"^\{\n.*?^\}", next(SEEDS.glob("004_*.txt")).read_text(), re.M | re.S)
+    assert records == OPENCDC
+
+
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="the format descriptions are not beside the repository")
+def test_every_field_of_the_described_messages_has_its_number() -> None:
+    described = next(SEEDS.glob("000_*.txt")).read_text()
+    messages = re.findall(r"message (\w+) \{(.*?)^\}", described, re.M | re.S)
+    assert [name for name, _ in messages] == ["SourceMetadata", "SnapshotMetadata", "TransactionMetadata", "Event"]
+    for name, body in messages:
+        ours = event_pb2.DESCRIPTOR.message_types_by_name[name].fields_by_name
+        for field, number in re.findall(r"(\w+) = (\d+);", body):
+            assert ours[field].number == int(number)
