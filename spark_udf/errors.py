@@ -10,7 +10,8 @@ TransformError (abi)
    ├─ SessionError                 Spark or a Java runtime cannot be started, or the session cannot do what is asked
    ├─ BundleError                  an executor did not get the modules, or runs another version of this package
    ├─ EventFailedError             an event failed and on_error is "fail"
-   └─ UnknownTenantError           a row's tenant is not configured and unknown is "fail"
+   ├─ UnknownTenantError           a row's tenant is not configured and unknown is "fail"
+   └─ JobFailedError               the job ran on Spark and failed there
 """
 
 from abi import TransformError
@@ -74,3 +75,9 @@ class UnknownTenantError(SparkBindingError):
     """A row's tenant is not configured and `unknown` is "fail"."""
 
     code = "UNKNOWN_TENANT"
+
+
+class JobFailedError(SparkBindingError):
+    """The job ran on Spark and failed there; the message has what the first failing task said, in one line."""
+
+    code = "JOB_FAILED"
