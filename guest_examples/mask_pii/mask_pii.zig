@@ -188,13 +188,23 @@ const Masker = struct {
                 .trouble => return error.NotJson,
             }
             const led = fork.step(&children);
-            if (led == 0 and keeps) {
-                try scanner.skipInline();
-            } else {
-                self.scanner = scanner;
-                try self.walk(led, level + 1, action);
-                scanner.at = self.scanner.at;
+            // What is kept and what is hidden behind the same text goes no further than this loop.
+            var text: []const u8 = "";
+            if (led != 0 or !keeps) {
+                const ending = if (led == 0) 0 else led & paths.ending[level + 1];
+                if (ending != 0) text = actions[@ctz(ending)].text else if (!scanner.atContainer()) text = action.text;
+                if (text.len == 0) {
+                    self.scanner = scanner;
+                    try self.walk(led, level + 1, action);
+                    scanner.at = self.scanner.at;
+                    continue;
+                }
+                self.matched |= ending;
             }
+            const start = scanner.at;
+            const is_null = scanner.peek() == 'n';
+            try scanner.skipInline();
+            if (text.len != 0 and !is_null) try self.edit.replace(start, scanner.at, text);
         }
         self.scanner = scanner;
     }
