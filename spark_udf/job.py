@@ -62,7 +62,7 @@ def run_job(
     unknown: Unknown | None = None,
     checkpoint: str | Path | None = None,
     files_per_batch: int | None = None,
-    master: str = "local[2]",
+    master: str | None = None,
     spark: SparkSession | None = None,
 ) -> JobReport:
     """Run a multi-tenant job over files or tables.
@@ -83,7 +83,7 @@ def run_job(
         unknown: What happens to rows of unknown tenants; the tenants file's word if left out.
         checkpoint: Makes it a stream: what is there is processed once, and a later run goes on where this one ended.
         files_per_batch: At most so many files in one batch of a stream.
-        master: Where to run, if no session is given.
+        master: Where to run, if no session is given; see `start_session`.
         spark: The session to use; otherwise one is started and stopped.
 
     Raises:

@@ -63,6 +63,18 @@ USES: dict[str, tuple[list[str], str]] = {
     "not_parquet": (["run", GOOD, "-i", "not.parquet", "-o", "o.pb"], "no Parquet file"),
     "not_avro": (["run", GOOD, "-i", "not.avro", "-o", "o.pb"], "no Avro file"),
     "config_without_init": (["run", GOOD, "--config", "ok.toml", "-i", "events.ndjson", "-o", "o.ndjson"], "no init"),
+    "bench_unknown_format": (["bench", GOOD, "--input", "events.ndjson", "--format", "xml"], "no format 'xml'"),
+    "bench_format_does_not_fit": (["bench", GOOD, "--input", "events.ndjson", "--format", "avro"], "do not go into"),
+    "bench_format_without_input": (["bench", GOOD, "--format", "cdc"], "--input FILE"),
+    "bench_missing_input": (["bench", GOOD, "--input", "no.pb"], "cannot read no.pb"),
+    "bench_bad_container": (["bench", GOOD, "--input", "what.xyz"], "--container"),
+    "spark_no_input": (["spark", "--output", "b", "--tenants", "ok.toml"], "Missing option '--input'"),
+    "spark_missing_tenants": (["spark", "--input", ".", "--output", "b", "--tenants", "no.toml"], "no file no.toml"),
+    "spark_missing_path": (["spark", "--input", "no", "--output", "b", "--tenants", "ok.toml"], "no folder or file"),
+    "spark_existing_path": (["spark", "--input", ".", "--output", "taken", "--tenants", "ok.toml"], "--mode"),
+    "spark_mode_of_a_stream": (
+        ["spark", "--input", ".", "--output", "b", "--tenants", "ok.toml", "--stream", "--checkpoint", "c", "--mode",
+         "append"], "--mode is for a batch"),
     "plot_as_png": (["bench", GOOD, "--plot", "x.png"], "SVG"),
     "stream_without_checkpoint": (
         ["spark", "--input", "a", "--output", "b", "--tenants", "ok.toml", "--stream"], "--checkpoint"),

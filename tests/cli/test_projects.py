@@ -57,6 +57,7 @@ def test_compiler_errors_are_shown_and_the_old_module_stays(tmp_path: Path, monk
     result = wasm_host("build", "t")
     assert result.status == 1
     assert "transform.c:1" in result.err
+    assert result.err.splitlines()[-1].startswith("wasm-host: [BUILD_FAILED] ")
     assert (tmp_path / "t" / "t.wasm").read_bytes() == b"old"
 
 

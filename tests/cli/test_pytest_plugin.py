@@ -62,3 +62,15 @@ def test_plugin_by_itself_imports_nothing_heavy() -> None:
     names = {alias.name for node in top if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in top if isinstance(node, ast.ImportFrom)}
     assert names == {"collections.abc", "pathlib", "typing", "pytest"}
+
+
+def test_plugin_costs_nothing_where_no_fixture_is_used(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import sys
+
+        def test_nothing_is_imported():
+            assert "wasm_host.pytest_plugin" in sys.modules
+            assert {"pyarrow", "wasmtime", "google.protobuf", "wasm_host.guest"} & set(sys.modules) == set()
+    """)
+    # Not this repository's own plugins, nor hypothesis, which is one by itself.
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)

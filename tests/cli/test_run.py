@@ -151,7 +151,8 @@ def test_failed_event_stops_the_run_and_nothing_is_written(tmp_path: Path) -> No
     result = wasm_host("run", module, "-i", source, "-o", tmp_path / "out.pb")
     assert result.status == 1
     assert result.err.count("\n") == 1
-    assert "event 10 failed: [TRAP_UNREACHABLE]" in result.err
+    assert result.err.startswith("wasm-host: [RUN_STOPPED] event 10 failed: [TRAP_UNREACHABLE]")
+    assert result.err.count("\n") == 1
     assert "--dead-letters" in result.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.pb", "m.wasm"]
 

@@ -4,6 +4,7 @@ import json
 import statistics
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,12 +16,12 @@ from abi import formats
 from wasm_host.cli.console import out
 from wasm_host.cli.inputs import module_options, read_config, read_limits, read_wasm
 from wasm_host.cli.misuse import refuse
-from wasm_host.cli.streams.containers import container_of
+from wasm_host.cli.streams.containers import CONTAINERS, check_fits, container_of
+from wasm_host.cli.streams.feed import Feed, check_format
 from wasm_host.cli.streams.readers import open_reader
 from wasm_host.generate import generate_events
 from wasm_host.guest import Guest, load
 from wasm_host.harness.reference import load_twin
-from wasm_host.limits import Limits
 from wasm_host.native import Pipeline
 from wasm_host.report.charts import bars
 from wasm_host.report.figures import short_count
@@ -47,7 +48,12 @@ class Measurement:
 )
 @module_options()
 @click.option("--against", metavar="PACKAGE.MODULE:NAME", help="Native twin to compare with.")
-@click.option("--input", "source", metavar="FILE", help="Events to use; generated ones if left out.")
+@click.option("--input", "source", metavar="FILE", help="Events to use (- is a pipe); generated ones if left out.")
+@click.option(
+    "--format", "format_name", metavar="NAME", help=f"Of the input: {', '.join(formats.FORMATS)}; told from it."
+)
+@click.option("--container", type=click.Choice(CONTAINERS), help="Of the input; told from the file's name.")
+@click.option("--column", default="event", show_default=True, help="Column of events in Parquet files.")
 @click.option(
     "--events", "count", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True, help="How many."
 )
@@ -61,6 +67,9 @@ def command(
     wasi: bool,
     against: str | None,
     source: str | None,
+    format_name: str | None,
+    container: str | None,
+    column: str,
     count: int,
     seed: int,
     plot: Path | None,
@@ -71,7 +80,16 @@ def command(
         refuse(f"a plot is written as SVG, not as {plot.suffix or 'a file without ending'}", "name it something.svg")
     limits = read_limits(limits_file)
     wasm, config = read_wasm(module, limits), read_config(config_file)
-    events = _read_events(source, count, limits) if source else pa.array(generate_events(seed, count), pa.binary())
+    check_format(format_name)
+    if source is None:
+        if format_name or container:
+            refuse("--format and --container are of an input", "give it with --input FILE")
+        events = pa.array(generate_events(seed, count), pa.binary())
+    else:
+        container = container_of(source, container, format_name, "--container")
+        reader = open_reader(container, source, max_event_bytes=limits.max_memory_bytes, column=column)
+        with closing(reader):
+            events = _read_events(Feed(reader), container, format_name, count)
     contenders: list[tuple[str, Guest | Pipeline]] = []
     if against:
         contenders.append(("native twin", Pipeline([load_twin(against)(config)])))
@@ -111,23 +129,20 @@ def _summary(name: str, rates: list[float], size: float, fuel: float) -> Measure
     return Measurement(name, median, median * size / 1e6, fuel or None, spread)
 
 
-def _read_events(source: str, count: int, limits: Limits) -> pa.Array:
-    """The first events of a file, as canonical ones."""
-    container = container_of(source, None, None, "a name that ends in .pb, .ndjson, .avro or .parquet:")
-    reader = open_reader(container, source, max_event_bytes=limits.max_memory_bytes, column="event")
+def _read_events(feed: Feed, container: str, format_name: str | None, count: int) -> pa.Array:
+    """The first events of a file, as canonical ones: reading a format is not what is measured."""
+    format_name = format_name or feed.detect(container)
+    check_fits(format_name, container)
     documents: list[bytes] = []
-    for chunk in reader.chunks():
+    for chunk in feed.chunks():
         documents += [document for document in chunk.documents.to_pylist() if document is not None]
         if len(documents) >= count:
             break
-    reader.close()
     if not documents:
-        refuse(f"{source} holds no events", "give a file with some")
-    names = {"delimited": "protobuf", "avro": "avro"}
-    format_name = names.get(container) or formats.detect(documents[0])
+        refuse(f"{feed.path} holds no events", "give a file with some")
     events, failures = formats.get(format_name).decode_batch(pa.array(documents[:count], pa.binary()))
     if failures:
-        refuse(f"{source}: event {failures[0].row} cannot be read: {failures[0].message}", "correct the file")
+        refuse(f"{feed.path}: event {failures[0].row} cannot be read: {failures[0].message}", "correct the file")
     return events
 
 

@@ -10,21 +10,17 @@ from pathlib import Path
 
 import click
 
-from wasm_host.cli.misuse import EXIT_FAILED, refuse
+from wasm_host.cli.errors import BuildFailed
+from wasm_host.cli.misuse import refuse
 from wasm_host.cli.project import Project, read_project
 
 _RUST_TARGET = "wasm32-unknown-unknown"
 _EXPORTS = ("wasm_host_abi_version", "alloc", "dealloc", "init", "transform")
 
 
-class BuildFailed(Exception):
-    """The compiler refused; its words are the message."""
-
-
 @click.command("build", epilog="Example: wasm-host new only_users --lang zig && cd only_users && wasm-host build.")
 @click.argument("folder", type=click.Path(path_type=Path), default=".")
-@click.pass_context
-def command(context: click.Context, folder: Path) -> None:
+def command(folder: Path) -> None:
     """Compile the project in FOLDER (by default the current one), or say what has to be installed."""
     project = read_project(folder)
     missing = _missing(project)
@@ -33,8 +29,10 @@ def command(context: click.Context, folder: Path) -> None:
     try:
         build_project(project)
     except BuildFailed as failure:
-        click.echo(str(failure), err=True)
-        context.exit(EXIT_FAILED)
+        # The compiler's own lines first: that is what the author works through.
+        if failure.details.get("output"):
+            click.echo(failure.details["output"], err=True)
+        raise
     click.echo(f"built {project.module.name} ({project.module.stat().st_size:,} bytes)")
 
 
@@ -119,7 +117,7 @@ def _rust_compiler() -> str:
         )
         if asked.returncode == 0 and Path(asked.stdout.strip()).is_dir():
             return candidate
-    raise BuildFailed(f"no rustc with the target {_RUST_TARGET}")
+    raise BuildFailed(f"no rustc with the target {_RUST_TARGET}", hint=f"rustup target add {_RUST_TARGET}")
 
 
 def _build_assemblyscript(project: Project, built: Path) -> None:
@@ -151,4 +149,8 @@ def _run(arguments: Sequence[str], cwd: Path, settings: Mapping[str, str] | None
         list(arguments), cwd=cwd, env={**os.environ, **(settings or {})}, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise BuildFailed((done.stderr or done.stdout).strip())
+        raise BuildFailed(
+            f"{Path(arguments[0]).name} ended with status {done.returncode}",
+            hint="correct the source as the compiler says; the module that was there is still there",
+            output=(done.stderr or done.stdout).strip(),
+        )

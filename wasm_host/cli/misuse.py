@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from abi import TransformError
+from wasm_host.cli.errors import CommandFailedError
 
 EXIT_FAILED = 1
 EXIT_MISUSE = 2
@@ -38,6 +39,8 @@ class OneLineGroup(click.Group):
             status = EXIT_MISUSE
         except click.ClickException as error:
             status = _say(error.format_message(), _context_of(error), EXIT_MISUSE)
+        except CommandFailedError as error:
+            status = _say(str(error), None, EXIT_FAILED)
         except TransformError as error:
             status = _say(str(error), None, EXIT_MISUSE)
         except (KeyboardInterrupt, click.Abort):

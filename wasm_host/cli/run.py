@@ -10,22 +10,22 @@ from typing import Any, get_args
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from abi import DecodeError, formats
+from abi import formats
 from wasm_host.cli.console import err
 from wasm_host.cli.inputs import module_options, read_config, read_limits, read_wasm
-from wasm_host.cli.misuse import EXIT_FAILED, refuse
+from wasm_host.cli.misuse import refuse
 from wasm_host.cli.streams.atomic_file import AtomicFile
 from wasm_host.cli.streams.containers import (
     CONTAINERS,
-    USUAL_FORMAT,
     check_fits,
     container_of,
     format_for_output,
     output_format,
 )
 from wasm_host.cli.streams.dead_letters import DeadLetters, LetterFormat
-from wasm_host.cli.streams.pump import Counts, Pump, StoppedByFailure, conversion
-from wasm_host.cli.streams.readers import Chunk, ParquetReader, Reader, open_reader
+from wasm_host.cli.streams.feed import Feed, check_format
+from wasm_host.cli.streams.pump import Counts, Pump, conversion
+from wasm_host.cli.streams.readers import ParquetReader, open_reader
 from wasm_host.cli.streams.writers import open_writer
 from wasm_host.guest import Guest, load
 from wasm_host.limits import Limits
@@ -55,9 +55,7 @@ _CONTAINER = click.Choice(CONTAINERS)
     help="Our own records, or OpenCDC's.",
 )  # fmt: skip
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no counts.")
-@click.pass_context
 def command(
-    context: click.Context,
     module: Path,
     config_file: Path | None,
     limits_file: Path | None,
@@ -81,7 +79,7 @@ def command(
     container = container_of(source, container, format_name, "--container")
     reader = open_reader(container, source, max_event_bytes=limits.max_memory_bytes, column=column)
     with closing(reader), _load(wasm, config, limits, wasi=wasi) as guest:
-        feed = _Feed(reader)
+        feed = Feed(reader)
         format_name = format_name or feed.detect(container)
         check_fits(format_name, container)
         output_container = container_of(
@@ -91,16 +89,8 @@ def command(
         check_fits(output_format, output_container)
         letters = DeadLetters(dead_letters, dead_letter_format, guest.module.digest) if dead_letters else None
         pump = Pump(guest, conversion(format_name), _encoder(output_format, output_container), letters)
-        try:
-            with _sigterm_as_interrupt():
-                counts = _transfer(pump, feed, target, output_container, column, is_quiet=quiet)
-        except StoppedByFailure as failure:
-            click.echo(
-                f"wasm-host run: event {failure.row:,} failed: [{failure.code}] {failure.message}; "
-                "nothing was written; --dead-letters FILE keeps failed events and goes on",
-                err=True,
-            )
-            context.exit(EXIT_FAILED)
+        with _sigterm_as_interrupt():
+            counts = _transfer(pump, feed, target, output_container, column, is_quiet=quiet)
     if not quiet:
         err().print(_summary(counts))
 
@@ -110,47 +100,11 @@ def _load(wasm: bytes, config: dict[str, Any], limits: Limits, *, wasi: bool) ->
         return load(wasm, config=config or None, limits=limits, wasi=wasi)
 
 
-class _Feed(Reader):
-    """A reader whose first chunk can be looked at before the run begins."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.path = reader.path
-        self._chunks = reader.chunks()
-        self._first = next(self._chunks, None)
-
-    @property
-    def bytes_read(self) -> int:  # type: ignore[override] # follows the reader below
-        """How far the reader below is."""
-        return self.reader.bytes_read
-
-    def chunks(self) -> Iterator[Chunk]:
-        """All chunks, the first included."""
-        if self._first is not None:
-            yield self._first
-        yield from self._chunks
-
-    def detect(self, container: str) -> str:
-        """The format of the first document that is no tombstone."""
-        usual = USUAL_FORMAT[container]
-        documents = [] if self._first is None or container == "avro" else self._first.documents
-        first = next((value.as_py() for value in documents if value.is_valid), None)
-        if first is None:
-            return usual
-        try:
-            return formats.detect(first)
-        except DecodeError:
-            if container == "delimited":
-                return usual  # what is no event at all is the guest's to judge, or a dead letter
-            refuse(f"cannot tell the format of the first event in {self.path}", "name it with --format")
-
-
 def _check_names(
     source: str, target: str, dead_letters: str | None, format_name: str | None, output_format: str | None
 ) -> None:
-    for name in (format_name, output_format):
-        if name is not None and name not in formats.FORMATS:
-            refuse(f"no format {name!r}", f"allowed are {', '.join(formats.FORMATS)}")
+    check_format(format_name)
+    check_format(output_format)
     files = [Path(path).resolve() for path in (source, target, dead_letters) if path and path != "-"]
     if len(set(files)) < len(files):
         refuse("input, output and dead letters must be different files", "name another output")
@@ -164,7 +118,7 @@ def _encoder(name: str, container: str) -> formats.Format | None:
     return output_format(name, container)
 
 
-def _transfer(pump: Pump, feed: _Feed, target: str, container: str, column: str, *, is_quiet: bool) -> Counts:
+def _transfer(pump: Pump, feed: Feed, target: str, container: str, column: str, *, is_quiet: bool) -> Counts:
     columns = feed.reader.schema if isinstance(feed.reader, ParquetReader) else None
     file = AtomicFile(target)
     try:

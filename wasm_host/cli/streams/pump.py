@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from abi import formats
 from abi.formats import Format, RowFailure
+from wasm_host.cli.errors import StoppedByFailure
 from wasm_host.cli.streams.dead_letters import DeadLetters
 from wasm_host.cli.streams.readers import Chunk, Reader
 from wasm_host.cli.streams.writers import Writer
@@ -27,16 +28,6 @@ class Counts:
     bytes_in: int = 0
     bytes_out: int = 0
     seconds: float = 0.0
-
-
-class StoppedByFailure(Exception):
-    """An event failed and there is no file for dead letters."""
-
-    def __init__(self, row: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.row = row
-        self.code = code
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +117,12 @@ class Pump:
     def _fail(self, row: int, code: str, message: str, document: bytes, event: bytes | None, counts: Counts) -> None:
         counts.failed += 1
         if self.dead_letters is None:
-            raise StoppedByFailure(row, code, message)
+            raise StoppedByFailure(
+                f"event {row:,} failed: [{code}] {message}; nothing was written",
+                hint="--dead-letters FILE keeps failed events and goes on",
+                row=row,
+                failure_code=str(code),
+            )
         self.dead_letters.add(row, code, message, document=document, event=event)
 
 
