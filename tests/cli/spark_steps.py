@@ -1,6 +1,6 @@
 """Runs steps that need Spark in one process of its own: SQL, and `wasm-host spark` as the console script would run it.
 
-Reads a JSON list from the standard input; each step is {"sql": STATEMENT}, {"spark": [ARGUMENT, ...]} or
+Reads a JSON list from the standard input; each step is {"sql": [STATEMENT, ...]}, {"spark": [ARGUMENT, ...]} or
 {"move": [FROM, TO]}. Writes a list of what each gave to the file that is its first argument. Settings of
 Spark are the other arguments.
 """
@@ -14,10 +14,10 @@ from spark_udf.job import start_session
 from tests.cli.command import wasm_host
 
 
-def run_sql(statement: str, settings: list[str]) -> Any:
+def run_sql(statements: list[str], settings: list[str]) -> Any:
     spark = start_session(master="local[1]", conf=dict(text.split("=", 1) for text in settings))
     try:
-        return [list(row) for row in spark.sql(statement).collect()]
+        return [[list(row) for row in spark.sql(statement).collect()] for statement in statements]
     finally:
         spark.stop()
 

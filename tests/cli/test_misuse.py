@@ -1,11 +1,17 @@
 """Bad usage: one line on the standard error that says what to do, exit status 2, no traceback."""
 
+import contextlib
+import os
+import pty
+import subprocess
 from pathlib import Path
 
+import click
 import pytest
 
 import guest_examples
-from tests.cli.command import wasm_host
+from tests.cli.command import console_script, wasm_host
+from wasm_host.cli import main
 
 GOOD = str(guest_examples.path("pass_through"))
 FILES = {
@@ -24,6 +30,9 @@ FILES = {
     "cut.pb": b"\x0a\x01",
     "huge.pb": b"\xff\xff\xff\xff\x07" + bytes(100),
     "varint.pb": b"\xff" * 12,
+    "raising_twin.py": b"raise RuntimeError('at import')",
+    "torn_twin.py": b"def build(",
+    "failing_twin.py": b"def build(config):\n    raise RuntimeError('no such key')",
     "not.parquet": b"PAR0",
     "not.avro": b"Obj0",
 }
@@ -43,6 +52,9 @@ USES: dict[str, tuple[list[str], str]] = {
     "limit_out_of_range": (["test", GOOD, "--limits", "low.toml"], "allowed is a whole number"),
     "missing_cases": (["test", GOOD, "--cases", "nowhere"], "no folder or file"),
     "unknown_twin": (["test", GOOD, "--against", "no.such:thing", "--examples", "10"], "cannot import the twin"),
+    "twin_with_an_error": (["test", GOOD, "--against", "raising_twin:build"], "RuntimeError: at import"),
+    "twin_that_cannot_be_parsed": (["bench", GOOD, "--against", "torn_twin:build"], "SyntaxError"),
+    "twin_that_fails_to_build": (["bench", GOOD, "--against", "failing_twin"], "RuntimeError: no such key"),
     "unknown_option": (["test", GOOD, "--wat"], "No such option"),
     "unknown_command": (["tset", GOOD], "No such command"),
     "html_nowhere": (["test", GOOD, "--html", "no/where.html", "--no-save", "--examples", "10"], "cannot write"),
@@ -72,6 +84,9 @@ USES: dict[str, tuple[list[str], str]] = {
     "spark_missing_tenants": (["spark", "--input", ".", "--output", "b", "--tenants", "no.toml"], "no file no.toml"),
     "spark_missing_path": (["spark", "--input", "no", "--output", "b", "--tenants", "ok.toml"], "no folder or file"),
     "spark_existing_path": (["spark", "--input", ".", "--output", "taken", "--tenants", "ok.toml"], "--mode"),
+    "spark_same_places": (
+        ["spark", "--input", "table:a.b", "--output", "table:a.b", "--mode", "append", "--tenants", "ok.toml"],
+        "must be different places"),
     "spark_mode_of_a_stream": (
         ["spark", "--input", ".", "--output", "b", "--tenants", "ok.toml", "--stream", "--checkpoint", "c", "--mode",
          "append"], "--mode is for a batch"),
@@ -98,14 +113,62 @@ def test_bad_usage_is_one_line_and_status_2(use: str, tmp_path: Path, monkeypatc
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith((".", "o."))] == []
 
 
+@pytest.mark.parametrize("command", ["test", "inspect", "run", "bench", "sign"])
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [("no.wasm", "no file"), (".", "is a directory"), ("empty.wasm", "is empty"), ("component.wasm", "is a component"),
+     ("text.wasm", "assemble it first"), ("prose.wasm", "not WebAssembly")],
+)  # fmt: skip
+def test_what_is_no_module_is_refused_by_every_command(
+    command: str, file: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    more = {"run": ["-i", "events.ndjson", "-o", "o.ndjson"], "sign": ["--key", "k.pem"]}.get(command, [])
+    result = wasm_host(command, file, *more)
+    assert (result.status, result.err.count("\n"), says in result.err) == (2, 1, True), result.err
+
+
 def test_help_of_every_command_shows_an_example() -> None:
-    commands = [
-        line.split()[0] for line in wasm_host("--help").out.partition("Commands:")[2].splitlines() if line[:2] == "  "
-    ]
-    named = [name for name in commands if wasm_host(name, "--help").status == 0]
-    assert {"test", "inspect", "run", "bench", "new", "build", "spark", "demo", "completion"} <= set(named)
-    for name in ("test", "inspect", "run", "bench", "new", "build", "spark", "demo", "completion"):
+    commands = main.list_commands(click.Context(main))
+    assert {"test", "inspect", "run", "bench", "new", "build", "spark", "demo", "completion"} <= set(commands)
+    for name in commands:
         assert "Example" in wasm_host(name, "--help").out, name
+
+
+def on_a_terminal(*arguments: str, **settings: str) -> bytes:
+    """What a command prints on a terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.pop("NO_COLOR", None)
+        os.environ.update({"TERM": "xterm-256color", **settings})
+        os.execv(console_script()[0], [*console_script(), *arguments])
+    printed = b""
+    with contextlib.suppress(OSError), open(terminal, "rb", buffering=0) as stream:  # the terminal ends with an error
+        while piece := stream.read(4096):
+            printed += piece
+    os.waitpid(child, 0)
+    return printed
+
+
+@pytest.mark.parametrize("command", [["inspect", GOOD], ["bench", GOOD, "--events", "100"]], ids=["inspect", "bench"])
+def test_terminal_has_colours_unless_no_color_is_set(command: list[str]) -> None:
+    assert b"\x1b[" in on_a_terminal(*command)
+    plain = on_a_terminal(*command, NO_COLOR="1")
+    assert b"pass_through" in plain
+    assert b"\x1b" not in plain
+
+
+def test_shell_completion_knows_commands_and_options() -> None:
+    for words, wanted in (("wasm-host be", "plain,bench"), ("wasm-host run --dead-letter-f", "--dead-letter-format")):
+        done = subprocess.run(
+            console_script(),
+            env={**os.environ, "_WASM_HOST_COMPLETE": "bash_complete", "COMP_WORDS": words,
+                 "COMP_CWORD": str(len(words.split()) - 1)},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert wanted in done.stdout, done.stderr
 
 
 def test_version_is_that_of_the_package() -> None:

@@ -45,7 +45,13 @@ def build_project(project: Project) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         built = Path(scratch) / "guest.wasm"
         _BUILDERS[project.language.name](project, built)
-        shutil.copyfile(built, project.module)
+        # Beside the old one first: an interrupted copy must not leave half a module.
+        beside = project.module.with_name(f".{project.module.name}.new")
+        try:
+            shutil.copyfile(built, beside)
+            beside.replace(project.module)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 def _missing(project: Project) -> str | None:

@@ -1,6 +1,8 @@
 """Where text goes: colours and width on a terminal, plain lines everywhere else; `NO_COLOR` holds."""
 
+import os
 import sys
+from typing import Literal, TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -8,12 +10,18 @@ from rich.text import Text
 
 def out() -> Console:
     """The standard output. Nothing is read as markup: module names and guest texts are strangers' words."""
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return _console(sys.stdout)
 
 
 def err() -> Console:
     """The standard error, for progress."""
-    return Console(file=sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return _console(sys.stderr)
+
+
+def _console(file: TextIO) -> Console:
+    # Without a colour system there is no bold and no italic either: who says NO_COLOR wants plain text.
+    system: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(file=file, color_system=system, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def is_unicode(console: Console) -> bool:

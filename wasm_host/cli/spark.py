@@ -124,6 +124,8 @@ def command(
 
 def _look_at_paths(source: str, targets: list[str], *, is_checked: bool) -> None:
     """Say it before Spark takes its seconds to start. Paths with a scheme and tables are Spark's to look at."""
+    if len({source, *targets}) <= len(targets):
+        refuse("input, output and dead letters must be different places", "name another")
     if not _is_elsewhere(source) and not Path(source).exists():
         refuse(f"no folder or file {source}", "give the events")
     for target in targets:

@@ -37,14 +37,30 @@ def load_twin(name: str) -> Builder:
         sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(module_name), attribute or "build")
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"cannot import the twin {name!r}: {error}", hint="write PACKAGE.MODULE:NAME") from error
+    except Exception as error:  # the author's module may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        raise ConfigError(
+            f"cannot import the twin {name!r}: {reason}",
+            hint="write PACKAGE.MODULE:NAME, and see that it can be imported",
+        ) from error
     if not callable(found):
         raise ConfigError(f"the twin {name!r} is a {type(found).__name__}", hint="name a function")
     if _is_transform(found):
         return lambda _: found
-    builder: Builder = found
-    return builder
+
+    def build(config: Configuration) -> Transform:
+        try:
+            transform: Transform = found(config)
+        except ConfigRefused:
+            raise
+        except Exception as error:  # as above
+            reason = f"{type(error).__name__}: {error}"
+            raise ConfigError(
+                f"the twin {name!r} failed with its configuration: {reason}", hint="correct it"
+            ) from error
+        return transform
+
+    return build
 
 
 def _is_transform(function: Callable[..., Any]) -> bool:
