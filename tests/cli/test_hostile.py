@@ -153,11 +153,14 @@ def test_command_of_its_own_ends_within_the_default_time(
     module = tmp_path / "m.wasm"
     module.write_bytes(registry[name].wasm)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([*console_script(), "test", str(module)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [*console_script(), "test", str(module)], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert (done.returncode, done.stdout.splitlines()[-1][:18]) == (1, "FAIL  in propertie"), done.stdout
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert used < DEFAULT_SECONDS
+    assert {path.name for path in tmp_path.iterdir()} <= {"m.wasm", "found-cases"}, "nothing else is left behind"
 
 
 def test_sections_that_make_no_sense_after_a_failure_are_skipped_with_the_reason(tmp_path: Path) -> None:

@@ -1,15 +1,19 @@
 """`wasm-host test`: the harness."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from wasm_host.cli.console import out
 from wasm_host.cli.inputs import module_options, read_config, read_limits, read_wasm
 from wasm_host.cli.misuse import EXIT_FAILED, refuse
 from wasm_host.cli.project import read_project
+from wasm_host.code_cache import default_cache_dir
 from wasm_host.harness import Report, Subject, Trial, run_harness
 from wasm_host.report import print_report, to_html, to_json, to_junit
 
@@ -89,7 +93,8 @@ def command(
         saves=None if no_save else save or module.parent / "found-cases",
     )
     subject = Subject(wasm, module, limits, wasi, (config,), takes_config=config_file is not None)
-    report = run_harness(subject, trial)
+    with _hypothesis_at_home():
+        report = run_harness(subject, trial)
     report.command = "wasm-host " + " ".join(sys.argv[1:])
     _write(report, junit, to_junit)
     _write(report, html, to_html)
@@ -98,6 +103,22 @@ def command(
     else:
         print_report(report, out(), is_verbose=verbose)
     context.exit(0 if report.is_passed else EXIT_FAILED)
+
+
+@contextmanager
+def _hypothesis_at_home() -> Iterator[None]:
+    """What hypothesis keeps goes to the cache, not into the folder where the command happens to be run."""
+    if os.environ.get("HYPOTHESIS_STORAGE_DIRECTORY"):
+        yield
+        return
+    with suppress(OSError):
+        # Compiled code lies there too, and is trusted only in a folder that nobody else can write to.
+        default_cache_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
+    set_hypothesis_home_dir(default_cache_dir() / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)
 
 
 def _write(report: Report, path: Path | None, render: Callable[[Report], str]) -> None:
