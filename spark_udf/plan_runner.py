@@ -77,7 +77,7 @@ class PlanRunner:
                             fuel=failure.fuel,
                         )
                     )
-            events, rows = result.events, rows[result.rows.to_numpy(zero_copy_only=False)]
+            events, rows = result.events, rows[result.row_numbers]
         if failures and len(plan.steps) > 1:
             failures, events, rows = _all_or_nothing(failures, events, rows)
         return PlanOutcome(events, rows, failures)

@@ -53,7 +53,7 @@ class BatchRun:
         if instance is not None:
             # Pages that earlier batches have touched can be used again at once.
             self._bytes_wanted = min(max(instance.home.touched_bytes // 2, _FIRST_CHUNK_BYTES), CHUNK_BYTES)
-            instance.home.store.set_epoch_deadline(self._ticks_left())
+            instance.home.meter.set_deadline(self._ticks_left())
             self.journal.limit_log(instance)
 
     def run(self, sources: list[EventSource], sink: EventSink) -> None:
@@ -120,16 +120,8 @@ class BatchRun:
         """
         was_fresh = instance.served == 0
         instance.home.begin_segment(first, end, is_fresh=was_fresh)
-        instance.home.store.set_fuel(self._recipe.limits.fuel_per_event)
-        failed_with: FailureCode | TrapReport | None
-        try:
-            failed_with = self._run_until_settled(instance)
-        except wasmtime.Trap as trap:
-            # Only what it says is kept: the trap's traceback holds this frame, and with it the whole batch.
-            failed_with = TrapReport.of(trap)
-            if failed_with.is_interrupt:
-                self.discard_instance()
-                raise self._deadline_error() from trap
+        instance.home.meter.set_fuel(self._recipe.limits.fuel_per_event)
+        failed_with = self._run_until_settled(instance)
         done = int(instance.state.index) - first
         fuel = self._count_fuel(instance, done or 1)
         self._take_output(instance)
@@ -144,12 +136,18 @@ class BatchRun:
         self.discard_instance()
         return done + is_final, not is_final
 
-    def _run_until_settled(self, instance: GuestInstance) -> FailureCode | None:
+    def _run_until_settled(self, instance: GuestInstance) -> FailureCode | TrapReport | None:
         """Drive one chunk to its end, making room as often as the output is full. None when all went well."""
         while True:
             status = instance.run()
             if status == RunStatus.DONE:
                 return None
+            if isinstance(status, wasmtime.Trap):
+                report = TrapReport.of(status)
+                if not report.is_interrupt:
+                    return report
+                self.discard_instance()
+                raise self._deadline_error() from status
             if status == RunStatus.FAILED:
                 return DRIVER_CODES[instance.state.failure_code]
             self._take_output(instance)
@@ -178,7 +176,7 @@ class BatchRun:
 
     def _count_fuel(self, instance: GuestInstance, events: int) -> int:
         budget = self._recipe.limits.fuel_per_event
-        used = budget - min(instance.home.store.get_fuel(), budget)
+        used = budget - min(instance.home.meter.fuel(), budget)
         self.stats.fuel += used
         self._fuel_per_row = max(used / events, self._fuel_per_row / 2)
         return used

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -106,9 +107,9 @@ class Guest:
 
     @property
     def held_bytes(self) -> int:
-        """What it holds of this process's memory: the guest's own, and what was used of the staging memory."""
+        """What it holds of this process's memory: its own, its dead predecessors', what was used of the staging."""
         instance = self._instance
-        return instance.guest_memory_bytes + instance.home.touched_bytes if instance else 0
+        return instance.guest_memory_bytes + instance.home.dead_bytes + instance.home.touched_bytes if instance else 0
 
     def __repr__(self) -> str:
         return f"Guest({self.module.digest[:12]}, {self.module.dialect.name}, isolation={self._isolation!r})"
@@ -170,7 +171,7 @@ class Guest:
         stats.events_failed = len(result.failures)
         stats.bytes_in = bytes_in
         stats.bytes_out = pc.sum(pc.binary_length(result.events)).as_py() or 0
-        stats.events_dropped = stats.events_in - stats.events_failed - _distinct_rows(result.rows)
+        stats.events_dropped = stats.events_in - stats.events_failed - _distinct(result.row_numbers)
 
     def _new_run(self) -> BatchRun:
         if self._is_closed:
@@ -205,10 +206,9 @@ class Guest:
         self.close()
 
 
-def _distinct_rows(rows: pa.Array) -> int:
+def _distinct(rows: npt.NDArray[np.int32]) -> int:
     """How many input rows have an output; they are in order."""
-    numbers = rows.to_numpy()
-    return int(np.count_nonzero(np.diff(numbers))) + 1 if len(numbers) else 0
+    return int(np.count_nonzero(np.diff(rows))) + 1 if len(rows) else 0
 
 
 def _remove_failed(result: BatchResult) -> None:

@@ -7,6 +7,7 @@ too much memory. wasmtime keeps a store sound after a trap; only the instance is
 """
 
 import ctypes
+from dataclasses import dataclass
 
 import wasmtime
 
@@ -19,17 +20,19 @@ from wasm_host.host_modules import services_wasm
 from wasm_host.limits import MIB, WASM_PAGE_BYTES, Limits
 from wasm_host.linkage import Linkage
 from wasm_host.module import CompiledModule, compile_host_module
-from wasm_host.raw_calls import Extern, RawFunction, RawInstance, RawMemory, externs
+from wasm_host.raw_calls import Extern, RawFunction, RawInstance, RawMemory, RawMeter, externs
 from wasm_host.staging import StagingLayout
 from wasm_host.traps import first_line
 
-_MAX_GENERATIONS = 64
+# A new store costs as much as dozens of instances, because the pages of its staging memory are not there yet.
+_MAX_GENERATIONS = 512
 # Each memory of the dead still holds its reservation of addresses.
 _MAX_GENERATIONS_IN_SMALL_ADDRESS_SPACE = 4
 _MAX_DEAD_BYTES = 64 * MIB
-_MAX_IDLE_DEAD_BYTES = 8 * MIB
-_MAX_DEAD_OF_PROCESS = 1_000
-_dead_of_process = [0]
+_MAX_DEAD_BYTES_IN_SMALL_ADDRESS_SPACE = 8 * MIB
+# What all stores of the process may keep of the dead until the next batch: a process can have thousands of guests.
+_MAX_IDLE_DEAD = 1_000
+_MAX_IDLE_DEAD_BYTES = 64 * MIB
 # For one generation: guest, driver and two of the WASI stub; the table of the stub.
 _INSTANCES_PER_GENERATION = 4
 _HOST_TABLES_PER_GENERATION = 1
@@ -50,14 +53,27 @@ SERVICES: tuple[str, ...] = (
 """What `services.wat` exports for guests and drivers."""
 
 
+@dataclass(slots=True)
+class _Dead:
+    """Instances that were given up and are not freed yet."""
+
+    count: int = 0
+    size_bytes: int = 0
+
+
+_dead_of_process = _Dead()
+
+
 class GuestStore:
     """A wasmtime store and what all instances in it share.
 
     Attributes:
         store: What instances are made in.
+        meter: Its fuel and deadline.
         layout: Where things lie in it.
         state: The state block it begins with.
         clean_state: The state block as an instance begins with it, once it is known for this layout.
+        dead_bytes: What instances that were given up still hold.
         touched_bytes: About how much of the staging memory is in use, and so resident.
     """
 
@@ -70,17 +86,17 @@ class GuestStore:
         Raises:
             HostError: the machine has no room for the staging memory.
         """
-        self._dead = 0
+        self._dead = self.dead_bytes = 0
         self._limits = limits
         self._sandbox = sandbox
         self._generations = 0
-        self._dead_bytes = 0
         self._linkage: Linkage | None = None
         self.touched_bytes = 0
         self.store = wasmtime.Store(sandbox.engine)
+        self.meter = RawMeter(self.store)
         self.lift_limits()
-        self.store.set_fuel(limits.init_fuel)
-        self.store.set_epoch_deadline(_DETACH_TICKS)
+        self.meter.set_fuel(limits.init_fuel)
+        self.meter.set_deadline(_DETACH_TICKS)
         try:
             services = RawInstance(self.store, compile_host_module(services_wasm(), sandbox), externs(0))
             services.instantiate()
@@ -155,8 +171,8 @@ class GuestStore:
         if self._generations:
             if module.imports:
                 # A start function could call what the last instance's driver has put behind the imports.
-                self.store.set_fuel(self._limits.init_fuel)
-                self.store.set_epoch_deadline(_DETACH_TICKS)
+                self.meter.set_fuel(self._limits.init_fuel)
+                self.meter.set_deadline(_DETACH_TICKS)
                 self._detach()
             if self.state.metrics_seen:
                 ctypes.memset(self._base + self.layout.metrics, 0, METRIC_SLOTS * METRIC_SLOT_BYTES)
@@ -169,23 +185,25 @@ class GuestStore:
 
     def end_generation(self, dead_bytes: int) -> None:
         """Note that an instance is given up, with as much memory."""
-        self._dead_bytes += dead_bytes
+        self.dead_bytes += dead_bytes
         self._dead += 1
-        _dead_of_process[0] += 1
+        _dead_of_process.count += 1
+        _dead_of_process.size_bytes += dead_bytes
 
     @property
     def holds_too_much(self) -> bool:
-        """Whether the dead in here, or in all stores of the process, are too many to be kept until the next batch."""
+        """Whether there are dead in here, and those of all stores of the process are too many to be kept for long."""
         return self._dead > 0 and (
-            self._dead_bytes > _MAX_IDLE_DEAD_BYTES or _dead_of_process[0] > _MAX_DEAD_OF_PROCESS
+            _dead_of_process.count > _MAX_IDLE_DEAD or _dead_of_process.size_bytes > _MAX_IDLE_DEAD_BYTES
         )
 
     @property
     def takes_another(self) -> bool:
         """Whether one more instance may be made here."""
-        small = self._sandbox.settings.is_address_space_small
-        most = _MAX_GENERATIONS_IN_SMALL_ADDRESS_SPACE if small else _MAX_GENERATIONS
-        return self._generations < most and self._dead_bytes < (_MAX_IDLE_DEAD_BYTES if small else _MAX_DEAD_BYTES)
+        most, most_bytes = _MAX_GENERATIONS, _MAX_DEAD_BYTES
+        if self._sandbox.settings.is_address_space_small:
+            most, most_bytes = _MAX_GENERATIONS_IN_SMALL_ADDRESS_SPACE, _MAX_DEAD_BYTES_IN_SMALL_ADDRESS_SPACE
+        return self._generations < most and self.dead_bytes < most_bytes
 
     def read(self, address: int, length: int) -> bytes:
         """Bytes of the staging memory.
@@ -243,8 +261,9 @@ class GuestStore:
         self.store.close()
 
     def _forget_dead(self) -> None:
-        _dead_of_process[0] -= self._dead
-        self._dead = 0
+        _dead_of_process.count -= self._dead
+        _dead_of_process.size_bytes -= self.dead_bytes
+        self._dead = self.dead_bytes = 0
 
     def __del__(self) -> None:
         # A guest that nobody closed is freed all the same, and its dead must not count for ever.

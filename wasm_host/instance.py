@@ -43,8 +43,8 @@ class GuestInstance:
         self.home = home
         self.served = 0
         home.begin_generation(recipe.module)
-        home.store.set_fuel(recipe.limits.init_fuel)
-        home.store.set_epoch_deadline(deadline_ticks)
+        home.meter.set_fuel(recipe.limits.init_fuel)
+        home.meter.set_deadline(deadline_ticks)
         self._linkage = home.linkage(recipe.module)
         try:
             if recipe.module.uses_wasi:
@@ -128,13 +128,9 @@ class GuestInstance:
         length = self.home.state.last_line_bytes
         return self.home.read(self.home.layout.last_line, length) if length else b""
 
-    def run(self) -> int:
-        """Run the staged chunk from where it stands; see `RunStatus`.
-
-        Raises:
-            wasmtime.Trap: guest code trapped; the instance must not be used again.
-        """
-        return self._linkage.run()
+    def run(self) -> int | wasmtime.Trap:
+        """Run the staged chunk from where it stands; see `RunStatus`. After a trap it must not be used again."""
+        return self._linkage.run.attempt()
 
     def shut_down(self) -> int:
         """Call the guest's `shutdown` under `init_fuel`.
@@ -143,5 +139,5 @@ class GuestInstance:
             wasmtime.Trap: guest code trapped.
         """
         self.state.running = 0
-        self.home.store.set_fuel(self.recipe.limits.init_fuel)
+        self.home.meter.set_fuel(self.recipe.limits.init_fuel)
         return self._linkage.stop()

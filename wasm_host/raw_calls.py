@@ -17,6 +17,13 @@ from wasmtime import _ffi as ffi
 
 Extern = ffi.wasmtime_extern_t
 _TrapPointer = ctypes.POINTER(ffi.wasm_trap_t)
+# The functions themselves, typed by wasmtime-py, without the Python functions that it puts around them.
+_instance_new = ffi.dll.wasmtime_instance_new
+_export_get = ffi.dll.wasmtime_instance_export_get
+_call = ffi.dll.wasmtime_func_call_unchecked
+_set_fuel = ffi.dll.wasmtime_context_set_fuel
+_get_fuel = ffi.dll.wasmtime_context_get_fuel
+_set_deadline = ffi.dll.wasmtime_context_set_epoch_deadline
 
 
 @cache
@@ -59,7 +66,10 @@ class RawInstance:
         self._import_count = len(imports)
         self._instance = ffi.wasmtime_instance_t()
         self._instance_pointer = byref(self._instance)
-        self._wanted = [(name, _name_buffer(name), byref(extern), extern) for name, extern in (wanted or {}).items()]
+        self._wanted = [
+            (name, _name_buffer(name), len(_name_buffer(name)), byref(extern), extern)
+            for name, extern in (wanted or {}).items()
+        ]
 
     def instantiate(self) -> None:
         """Make a new instance; the one before is forgotten here and stays in the store.
@@ -70,7 +80,7 @@ class RawInstance:
             KeyError: it has not all exports that are wanted.
         """
         trap = _TrapPointer()
-        error = ffi.wasmtime_instance_new(
+        error = _instance_new(
             self._context,
             self._module_pointer,
             self._imports,
@@ -79,9 +89,9 @@ class RawInstance:
             byref(trap),
         )
         _raise_if_set(error, trap)
-        context, instance, get = self._context, self._instance_pointer, ffi.wasmtime_instance_export_get
-        for name, buffer, target, _ in self._wanted:
-            if not get(context, instance, buffer, len(buffer), target):
+        context, instance = self._context, self._instance_pointer
+        for name, buffer, length, target, _ in self._wanted:
+            if not _export_get(context, instance, buffer, length, target):
                 raise KeyError(name)
 
     def export(self, name: str) -> Extern:
@@ -92,8 +102,7 @@ class RawInstance:
         """
         item = Extern()
         buffer = _name_buffer(name)
-        found = ffi.wasmtime_instance_export_get(self._context, byref(self._instance), buffer, len(buffer), byref(item))
-        if not found:
+        if not _export_get(self._context, self._instance_pointer, buffer, len(buffer), byref(item)):
             raise KeyError(name)
         return item
 
@@ -114,10 +123,48 @@ class RawFunction:
             wasmtime.Trap: guest code trapped.
             wasmtime.WasmtimeError: wasmtime itself failed.
         """
+        answer = self.attempt()
+        if isinstance(answer, wasmtime.Trap):
+            raise answer
+        return answer
+
+    def attempt(self) -> int | wasmtime.Trap:
+        """Call it where a trap is one of the outcomes to be expected.
+
+        Raises:
+            wasmtime.WasmtimeError: wasmtime itself failed.
+        """
         trap = _TrapPointer()
-        error = ffi.wasmtime_func_call_unchecked(self._context, self._function, self._values, 1, byref(trap))
-        _raise_if_set(error, trap)
-        return int(self._values[0].i32)
+        error = _call(self._context, self._function, self._values, 1, byref(trap))
+        if error:
+            raise wasmtime.WasmtimeError._from_ptr(error)
+        return wasmtime.Trap._from_ptr(trap) if trap else int(self._values[0].i32)
+
+
+class RawMeter:
+    """Fuel and deadline of a store."""
+
+    def __init__(self, store: wasmtime.Store) -> None:
+        self._context = store._context()
+        self._fuel = ctypes.c_uint64()
+        self._fuel_pointer = byref(self._fuel)
+
+    def set_fuel(self, fuel: int) -> None:
+        """Give it so much, whatever there was."""
+        error = _set_fuel(self._context, fuel)
+        if error:
+            raise wasmtime.WasmtimeError._from_ptr(error)
+
+    def fuel(self) -> int:
+        """What is left."""
+        error = _get_fuel(self._context, self._fuel_pointer)
+        if error:
+            raise wasmtime.WasmtimeError._from_ptr(error)
+        return self._fuel.value
+
+    def set_deadline(self, ticks: int) -> None:
+        """Let calls end after so many ticks of the engine's epoch from now."""
+        _set_deadline(self._context, ticks)
 
 
 class RawMemory:
