@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
+
 from spark_udf.job import start_session
 from tests.cli.command import wasm_host
 
@@ -18,6 +20,8 @@ def run_sql(statements: list[str], settings: list[str]) -> Any:
     spark = start_session(master="local[1]", conf=dict(text.split("=", 1) for text in settings))
     try:
         return [[list(row) for row in spark.sql(statement).collect()] for statement in statements]
+    except PySparkException as error:
+        return str(error)  # for the test to show, after what the commands before it said
     finally:
         spark.stop()
 

@@ -108,6 +108,7 @@ def test_tables_are_read_and_written_once_appended_and_streamed(tmp_path: Path) 
         assert (step["status"], "10 events in" in step["out"]) == (0, True), step["err"]
     for step in (second, second_apart):  # only what is new, and the pass for dead letters is not counted again
         assert (step["status"], step["out"].splitlines()[-1].split(" events")[0]) == (0, "5"), step["err"]
+    assert len(counts) == 6, counts
     out, live, good, dead, streamed_good, streamed_dead = counts
     assert out == [["dead", 4, 2], ["good", 16, 8]], "appended once"
     assert live == [["dead", 3, 3], ["good", 12, 12]]
