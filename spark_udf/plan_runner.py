@@ -61,7 +61,7 @@ class PlanRunner:
 
     def run(self, plan: BundledPlan, tenant: str | None, events: pa.Array) -> PlanOutcome:
         """Run all steps of a plan."""
-        rows = np.arange(len(events), dtype=np.int64)
+        rows: np.ndarray | None = None  # of the input, for each event; None while they are the same
         failures: list[RowFailure] = []
         for position, step in enumerate(plan.steps):
             result = self._run_step(plan, position, step, tenant, events)
@@ -69,7 +69,7 @@ class PlanRunner:
                 for failure in result.failures:
                     failures.append(
                         RowFailure(
-                            row=int(rows[failure.row]),
+                            row=failure.row if rows is None else int(rows[failure.row]),
                             code=failure.code,
                             message=self._secrets.redact(failure.message),
                             module=step.digest,
@@ -77,7 +77,10 @@ class PlanRunner:
                             fuel=failure.fuel,
                         )
                     )
-            events, rows = result.events, rows[result.row_numbers]
+            events, numbers = result.events, result.row_numbers
+            rows = numbers.astype(np.int64) if rows is None else rows[numbers]
+        if rows is None:  # a plan without steps
+            rows = np.arange(len(events), dtype=np.int64)
         if failures and len(plan.steps) > 1:
             failures, events, rows = _all_or_nothing(failures, events, rows)
         return PlanOutcome(events, rows, failures)

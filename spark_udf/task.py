@@ -1,5 +1,6 @@
 """The run of one partition on an executor: rows to their tenants' modules, outputs and failures back in order."""
 
+import gc
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,6 +28,14 @@ _ENTRY_EVERY_SECONDS = 1.0
 
 _pool = GuestPool()
 """Lives as long as the worker process, across tasks and jobs."""
+_is_settled = [False]
+
+
+def _settle_process() -> None:
+    """Take what was imported and compiled out of garbage collections: Spark runs a whole one after each task."""
+    if not _is_settled[0]:
+        _is_settled[0] = True
+        gc.freeze()
 
 
 class Task:
@@ -72,6 +81,7 @@ class Task:
             with_failures=program.with_failures,
             event_type=program.event_type,
         )
+        _settle_process()
         self._rows_before += batch.num_rows
         self._keep_filler(kept, 0)
         # The entry goes out before the rows it is about: whoever reads only some rows still gets their counts.
