@@ -26,7 +26,7 @@ def test_output_equals_the_in_process_result(spark: SparkSession, seed: int, via
     code, config = dice.choice(
         [(PASS, None), (DROP, None), (TWICE, None), (guest_examples.load_wasm("mask_pii"), MASK)]
     )
-    isolation = dice.choice(["worker", "batch"])
+    isolation = dice.choice(["worker", "batch", "event"])
     spark.conf.set(ROWS_PER_BATCH, dice.choice(["1", "100", "10000"]))
     try:
         transform = WasmTransform(code, config=config, isolation=isolation)
