@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 from collections import Counter
@@ -160,7 +159,7 @@ def run_child(first_seed: int, count: int) -> Counter[str]:
             through_format(name, seed, counted)
         else:
             through_guest(name, language, seed, counted)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_resident_bytes()
     assert peak < MAX_CHILD_RSS_BYTES, f"{peak:,} bytes resident after seed {first_seed + count - 1}"
     return counted
 

@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ import guest_examples
 import wasm_host
 from abi import Event, Operation, TransformError
 from tests.fuzz.mutations import mutate
+from tests.fuzz.peak_memory import peak_resident_bytes
 from tests.fuzz.random_wat import RandomWat
 
 MODULES_PER_CHILD = 500
@@ -86,7 +86,7 @@ def run_child(first_seed: int, count: int) -> Counter[str]:
         outcomes[outcome_of(module_of(seed))] += 1
         took = time.monotonic() - started
         assert took < SLOW_SECONDS, f"seed {seed} took {took:.1f} s"
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_resident_bytes()
     assert peak < MAX_CHILD_RSS_BYTES, f"{peak:,} bytes resident after seed {first_seed + count - 1}"
     return outcomes
 
