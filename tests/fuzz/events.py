@@ -25,6 +25,7 @@ from abi.formats.protobuf import LAYOUT as PROTOBUF_LAYOUT
 from guest_examples import NAMES, languages_of, load_wasm
 from guest_examples.sample_configurations import ACCEPTED
 from guest_examples.toolchains import find_toolchains
+from tests.fuzz.peak_memory import peak_resident_bytes
 from tests.property.wire_bytes import UTF8_EDGES
 from wasm_host.generate import EventMaker
 
