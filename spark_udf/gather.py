@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-_ROWS_FOR_EACH_TENANT = 64
-_MAX_ROWS = 65_536
-_MAX_BYTES = 32 * 1024 * 1024
+_ROWS_FOR_EACH_TENANT = 128
+_MAX_ROWS = 131_072
+_MAX_BYTES = 48 * 1024 * 1024
 
 
 class Gatherer:

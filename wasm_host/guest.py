@@ -170,7 +170,7 @@ class Guest:
         stats.events_out = len(result.events)
         stats.events_failed = len(result.failures)
         stats.bytes_in = bytes_in
-        stats.bytes_out = pc.sum(pc.binary_length(result.events)).as_py() or 0
+        stats.bytes_out = _data_bytes(result.events)
         stats.events_dropped = stats.events_in - stats.events_failed - _distinct(result.row_numbers)
 
     def _new_run(self) -> BatchRun:
@@ -204,6 +204,15 @@ class Guest:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _data_bytes(events: pa.Array) -> int:
+    """Bytes of all events together: what lies between the first and the last offset."""
+    if not len(events):
+        return 0
+    width = np.int64 if pa.types.is_large_binary(events.type) else np.int32
+    offsets = np.frombuffer(events.buffers()[1], width, count=events.offset + len(events) + 1)
+    return int(offsets[-1]) - int(offsets[events.offset])
 
 
 def _distinct(rows: npt.NDArray[np.int32]) -> int:
