@@ -23,15 +23,15 @@ def batch(*values: int) -> pa.RecordBatch:
 def test_batches_are_joined_only_for_many_tenants() -> None:
     batches = [batch(*range(100))] * 7
     assert [part.num_rows for part in Gatherer().gather(iter(batches))] == [100] * 7
-    assert [part.num_rows for part in Gatherer(5).gather(iter(batches))] == [400, 300]
-    assert list(Gatherer(5).gather(iter([batch()]))) == []
+    assert [part.num_rows for part in Gatherer(3).gather(iter(batches))] == [400, 300]
+    assert list(Gatherer(3).gather(iter([batch()]))) == []
 
 
 def test_gathering_follows_the_tenants_that_are_really_there() -> None:
-    gatherer, sizes = Gatherer(5), []
+    gatherer, sizes = Gatherer(3), []
     for part in gatherer.gather(iter([batch(*range(100))] * 9)):
         sizes.append(part.num_rows)
-        gatherer.note(5 if len(sizes) == 1 else 1)
+        gatherer.note(3 if len(sizes) == 1 else 1)
     assert sizes == [400, 400, 100]
     assert [part.num_rows for part in gatherer.gather(iter([batch(*range(100))] * 2))] == [100, 100]
 
